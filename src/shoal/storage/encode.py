@@ -126,38 +126,10 @@ class ColumnEncoder:
         for part in parts:
             self._keep(part)
 
-    @property
-    def negative_zeros(self) -> Array:
-        """The rows that hold -0.0."""
-        return np.concatenate([np.zeros(0, np.int64), *self._negative_zeros])
-
-    def texts_from(self, known: int) -> pl.Series:
-        """The dictionary of a text column behind its first entries, in the order in which they came."""
-        return self._texts.values_from(known)
-
-    def restore(
-        self,
-        spill: Spill,
-        file: SpilledFile,
-        parts: list[EncodedRows],
-        texts: pl.Series | None,
-        dtypes: list[pl.DataType],
-        negative_zeros: Array,
-        rows: int,
-    ) -> None:
-        """Go on where a run before was."""
-        self._spill, self.file, self.parts, self.dtypes, self.rows = spill, file, parts, dtypes, rows
-        self._negative_zeros = [negative_zeros] if len(negative_zeros) else []
-        if texts is not None:
-            codes = self._texts.numbered(texts)
-            assert (codes == np.arange(len(codes))).all(), "texts are numbered as they come"
-
     def _keep(self, part: EncodedRows) -> None:
         if self.file is not None and not isinstance(part.codes, PartOnDisk):
             start = self.file.append(part.codes)
-            # a run after a kill knows this part by itself
-            values = part.values.values if isinstance(part.values, Integers) else part.values
-            part = EncodedRows(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), values)
+            part = EncodedRows(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), part.values)
         self.parts.append(part)
 
     def add(self, series: pl.Series) -> None:
@@ -264,7 +236,7 @@ class ColumnEncoder:
     def _dictionary(self, values: pl.Series | Integers | None) -> pl.Series:
         if isinstance(values, Integers):
             return values.values
-        return self.texts_from(0) if values is None else values
+        return self._texts.values_from(0) if values is None else values
 
     def _united(self, null: int, codes_of: Mapping[int, Array]) -> tuple[Array, int]:
         """The codes of all rows in the united dictionary, where `null` is null, and how many are null."""

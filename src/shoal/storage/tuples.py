@@ -1,20 +1,42 @@
-"""A table on disk as the distinct tuples of some columns, each with its records: what counts rows counts these."""
+"""The distinct tuples of some columns, each with its records, wherever the rows are: what counts rows counts these."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from shoal.storage.classes import Coded, Codes
+from shoal.storage.classes import Coded, Codes, Distinct
 from shoal.storage.encode import encode
 from shoal.storage.external import PackedWords, count_on_disk
 from shoal.storage.rows import weights_of
 from shoal.storage.spill import Spill
-from shoal.storage.table import ROWS_AT_ONCE, Array, Column, Table, on_disk
+from shoal.storage.table import ROWS_AT_ONCE, Array, Column, DeferredColumn, Table, on_disk
+
+
+def tuples_of(
+    columns: Mapping[str, Column], weights: Array | None = None, spill: Spill | None = None
+) -> tuple[dict[str, Column], Array]:
+    """The distinct tuples of columns, in the order of their values, and the records of each; with `spill` on disk.
+
+    >>> found, records = tuples_of({"sex": encode(pl.Series("sex", ["m", "f", "m"]))})
+    >>> found["sex"].decode().to_list(), records.tolist()
+    (['f', 'm'], [1, 2])
+    """
+    if spill is not None:
+        counted = count_on_disk(columns, weights, spill)
+        return {name: as_tuples(one, counted.tuples[name].codes) for name, one in columns.items()}, counted.counts
+    found = Distinct.of(list(columns.values()), weights)
+    tuples: dict[str, Column] = {}
+    for number, (name, column) in enumerate(columns.items()):
+        nulls = int(np.count_nonzero(found.codes_of(number) == len(column.values))) if column.nulls else 0
+        like = Column(name, column.codes, column.values, nulls, column.dtype, declared=column.declared)
+        tuples[name] = DeferredColumn.of(partial(found.codes_of, number), like)
+    return tuples, found.counts
 
 
 def tuples_on_disk(table: Table, names: Sequence[str], count: str | None) -> tuple[Table, str | None]:
@@ -34,11 +56,10 @@ def tuples_on_disk(table: Table, names: Sequence[str], count: str | None) -> tup
     size = sum(column.codes.dtype.itemsize for column in columns.values()) + 20
     with Spill(table.memory, folder) as spill:
         spill.start(table.rows * size)
-        found = count_on_disk(columns, weights, spill)
+        tuples, records = tuples_of(columns, weights, spill)
     name = count or "records of a tuple"
-    tuples = {key: as_tuples(column, found.tuples[key].codes) for key, column in columns.items()}
-    tuples[name] = encode(pl.Series(name, np.asarray(found.counts)))
-    return replace(table, columns=tuples, rows=len(found.counts)), name
+    tuples[name] = encode(pl.Series(name, np.asarray(records)))
+    return replace(table, columns=tuples, rows=len(records)), name
 
 
 def as_tuples(column: Column, codes: Array) -> Column:
