@@ -29,7 +29,7 @@ from shoal.storage.external import PackedWords
 from shoal.storage.reading import Options, read
 from shoal.storage.spill import Spill, bytes_of, memory_budget
 from shoal.storage.table import on_disk
-from shoal.storage.tuples import tuples_on_disk
+from shoal.storage.tuples import counted_tuples
 from shoal.wording import in_units
 
 SMALL = "2kB"
@@ -402,5 +402,5 @@ def test_counting_again_keeps_to_the_memory_that_was_asked_for(monkeypatch: pyte
     start = Spill.start
     monkeypatch.setattr(Spill, "start", lambda self, need: (budgets.append(self.budget), start(self, need))[1])
     table = read(people(2_000), ["town", "age"], Options(memory=SMALL))
-    tuples_on_disk(table, ["town", "age"], None)
+    counted_tuples(table, ["town", "age"])
     assert budgets == [memory_budget(SMALL)] * 2

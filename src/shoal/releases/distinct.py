@@ -18,11 +18,10 @@ from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, pack
 from shoal.storage.disk_order import in_order, only_rows, shuffled_on_disk
 from shoal.storage.external import count_on_disk
-from shoal.storage.rows import weights_of
 from shoal.storage.spill import Spill, blocks_of
 from shoal.storage.table import on_disk
 from shoal.storage.texts import few_texts
-from shoal.storage.tuples import as_tuples, folder_of, tuples_on_disk
+from shoal.storage.tuples import as_tuples, counted_tuples, folder_of
 
 
 @dataclass(frozen=True)
@@ -80,9 +79,8 @@ def with_flag(table: Table, flag: Array, about: Sequence[str]) -> tuple[Table, A
     name = "suppressed rows"
     values = pl.Series(name, [False, True])
     flags = Column(name, flag.view(np.uint8), values, 0, pl.Boolean())
-    tuples, count = tuples_on_disk(replace(table, columns={**table.columns, name: flags}), [name, *about], None)
-    assert count is not None, "rows are on disk"
-    return replace(tuples, records=weights_of(tuples[count])), np.asarray(tuples[name].codes).astype(bool)
+    tuples = counted_tuples(replace(table, columns={**table.columns, name: flags}), [name, *about])
+    return tuples, np.asarray(tuples[name].codes).astype(bool)
 
 
 def distinct_pairs(table: Table, original: Column, entry: ColumnEntry, suppressed: Array | None) -> DistinctPairs:

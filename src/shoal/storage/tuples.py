@@ -8,10 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from shoal.storage.classes import Coded, Codes, Distinct
-from shoal.storage.encode import encode
 from shoal.storage.external import PackedWords, count_on_disk
 from shoal.storage.rows import weights_of
 from shoal.storage.spill import Spill
@@ -23,7 +21,8 @@ def tuples_of(
 ) -> tuple[dict[str, Column], Array]:
     """The distinct tuples of columns, in the order of their values, and the records of each; with `spill` on disk.
 
-    >>> found, records = tuples_of({"sex": encode(pl.Series("sex", ["m", "f", "m"]))})
+    >>> from shoal.storage.reading import read
+    >>> found, records = tuples_of(read({"sex": ["m", "f", "m"]}).columns)
     >>> found["sex"].decode().to_list(), records.tolist()
     (['f', 'm'], [1, 2])
     """
@@ -39,36 +38,36 @@ def tuples_of(
     return tuples, found.counts
 
 
-def tuples_on_disk(table: Table, names: Sequence[str], count: str | None) -> tuple[Table, str | None]:
-    """The table of the tuples of some columns and the name of its count column; a table in memory as it is.
+def counted_tuples(table: Table, names: Sequence[str], count: str | None = None) -> Table:
+    """The distinct tuples of some columns as a table whose rows stand for their records; of rows on disk by blocks.
 
     >>> from shoal.storage.reading import Options, read
-    >>> ages = read({"age": [34, 51, 34]}, None, Options(memory=1))
-    >>> tuples, count = tuples_on_disk(ages, ["age"], None)
-    >>> tuples.to_polars().rows()
-    [(34, 2), (51, 1)]
+    >>> tuples = counted_tuples(read({"age": [34, 51, 34]}, None, Options(memory=1)), ["age"])
+    >>> tuples["age"].decode().to_list(), tuples.records.tolist(), tuples.total
+    ([34, 51], [2, 1], 3)
     """
     columns = {column.name: column for column in table.select(list(dict.fromkeys(names)))}
-    if not any(on_disk(column.codes) for column in columns.values()):
-        return table, count
     weights = None if count is None else weights_of(table[count])
-    folder = next(folder_of(column.codes) for column in columns.values() if on_disk(column.codes))
-    size = sum(column.codes.dtype.itemsize for column in columns.values()) + 20
-    with Spill(table.memory, folder) as spill:
-        spill.start(table.rows * size)
-        tuples, records = tuples_of(columns, weights, spill)
-    name = count or "records of a tuple"
-    tuples[name] = encode(pl.Series(name, np.asarray(records)))
-    return replace(table, columns=tuples, rows=len(records)), name
+    stored = [column.codes for column in columns.values() if on_disk(column.codes)]
+    if stored:
+        with Spill(table.memory, folder_of(stored[0])) as spill:
+            spill.start(table.rows * (sum(column.codes.dtype.itemsize for column in columns.values()) + 20))
+            tuples, records = tuples_of(columns, weights, spill)
+    else:
+        tuples, records = tuples_of(columns, weights)
+    counted = {name: as_tuples(column, column.codes, records) for name, column in tuples.items()}
+    return replace(table, columns=counted, rows=len(records), records=records)
 
 
-def as_tuples(column: Column, codes: Array) -> Column:
-    """A column with the codes of the tuples."""
+def as_tuples(column: Column, codes: Array, records: Array | None = None) -> Column:
+    """A column with the codes of the tuples, each of which stands for so many records."""
     nulls = 0
     if column.nulls:
-        blocks = (codes[start : start + ROWS_AT_ONCE] for start in range(0, len(codes), ROWS_AT_ONCE))
-        nulls = sum(int(np.count_nonzero(block == len(column.values))) for block in blocks)
-    return Column(column.name, codes, column.values, nulls, column.dtype, declared=column.declared)
+        for start in range(0, len(codes), ROWS_AT_ONCE):
+            here = slice(start, start + ROWS_AT_ONCE)
+            null = codes[here] == len(column.values)
+            nulls += int(np.count_nonzero(null) if records is None else records[here][null].sum())
+    return Column(column.name, codes, column.values, nulls, column.dtype, declared=column.declared, records=records)
 
 
 def folder_of(codes: Array) -> Path | None:

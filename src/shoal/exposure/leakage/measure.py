@@ -53,9 +53,9 @@ def leak_check(
         table.select(needed)
         count = policy.count
         if policy.person is None and any(on_disk(column.codes) for column in table.select(names)):
-            from shoal.storage.tuples import tuples_on_disk
+            from shoal.storage.tuples import counted_tuples
 
-            table, count = tuples_on_disk(table, names, count)
+            table, count = counted_tuples(table, names, count), None
         rows = Rows.of(table, names, count, policy.person)
         if rows.person is not None:
             rows = replace(rows, linked=linked_classes(rows.person, policy.linked))

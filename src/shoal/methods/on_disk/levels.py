@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import InputError, Message
-from shoal.methods.base import closeness_told
-from shoal.methods.findings import judged
-from shoal.methods.on_disk.measured import BYTES_PER_ROW, classes_of
+from shoal.methods.on_disk.measured import BYTES_PER_ROW, needed_columns
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
-from shoal.ranges.columns import ReleasedColumns, modified_rows
+from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.on_disk import ReleasedOnDisk, unchanged_on_disk
 from shoal.storage import Column, Table
-from shoal.storage.rows import weights_of
 from shoal.storage.spill import Spill, blocks_of
-from shoal.storage.tuples import TupleOfRow, tuples_on_disk
+from shoal.storage.tuples import TupleOfRow, counted_tuples
 from shoal.wording import in_units
 
 if TYPE_CHECKING:
@@ -32,28 +29,11 @@ def generalised_on_disk(
 ) -> Anonymized:
     """Search on the tuples, measure on them, write the rows."""
     names = policy.quasi_identifiers
-    needed = [name for model in policy.models for name in model.needs]
-    needed += [condition.column for condition in conditions]
-    tuples, count = tuples_on_disk(table, [*names, *needed], None)
-    assert count is not None, "rows are on disk"
+    tuples = counted_tuples(table, [*names, *needed_columns(policy, conditions)])
     _check_tuples(tuples.rows, spill)
-    generalised = method.change(tuples, policy.model_copy(update={"count": count}), ())
-    records = weights_of(tuples[count])
-    labels = [column for entry in generalised.columns.values() for column in entry.encoded]
-    beside = {name: tuples[name] for name in dict.fromkeys(needed)}
-    classes = classes_of(labels, records, beside, generalised.columns)
-    findings = replace(
-        generalised.findings,
-        modified_rows=int(records[modified_rows(list(generalised.columns.values()))].sum()),
-        suppressed_cells=int(sum(records[column.suppressed].sum() for column in generalised.columns.values())),
-        attribute_disclosure=classes.disclosed(conditions),
-        closeness=classes.closeness(closeness_told(policy)),
-    )
-    own = generalised.policy.model_copy(update={"count": None})
-    plan = None if generalised.plan is None else replace(generalised.plan, policy=own)
+    generalised = method.change(tuples, policy, conditions)
     columns: dict[str, ReleasedColumns] = dict(_spread(generalised.columns, tuples.select(names), table, spill))
-    models = judged(own, classes.evidence(own))
-    return Anonymized(generalised.method, models, findings, table, own, generalised.parameters, columns, plan)
+    return replace(generalised, table=table, columns=columns)
 
 
 def _check_tuples(count: int, spill: Spill) -> None:

@@ -86,11 +86,10 @@ def _tuples(table: Table, names: Sequence[str], policy: Policy) -> tuple[Table, 
     by_row = (policy.person, policy.weight, policy.household, policy.population_size, policy.sampling)
     if any(setting is not None for setting in by_row) or not any(on_disk(column.codes) for column in columns):
         return table, policy
-    from shoal.storage.tuples import tuples_on_disk
+    from shoal.storage.tuples import counted_tuples
 
     needed = sorted({name for model in policy.models for name in model.needs if name in table.columns})
-    tuples, count = tuples_on_disk(table, [*names, *needed], policy.count)
-    return tuples, policy.model_copy(update={"count": count})
+    return counted_tuples(table, [*names, *needed], policy.count), policy.model_copy(update={"count": None})
 
 
 def _of_persons(
