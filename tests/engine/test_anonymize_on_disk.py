@@ -21,7 +21,9 @@ from shoal.errors import InputError
 from shoal.methods.on_disk import levels
 from shoal.methods.results import Anonymized
 from shoal.releases import coded, in_blocks
+from shoal.releases.in_blocks import treatments_in_codes
 from shoal.releases.jobs import Writing, release_anonymized
+from shoal.releases.treatment import treatments
 from shoal.storage import external, spill
 from shoal.storage.classes import Coded, CountTable
 from shoal.storage.disk_order import DiskOrder, shuffled_on_disk
@@ -311,6 +313,59 @@ def test_levels_are_those_of_memory(
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("how", SEARCHES[1:3], ids=str)
+def test_suppressed_rows_of_many_are_treated_as_those_of_few(
+    how: dict[str, Any], form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written block by block from codes, at once as a frame, and from disk: the same file."""
+    monkeypatch.setattr(levels, "BYTES_PER_ROW", 0)
+    source, found = tmp_path / f"patients.{form}", []
+    getattr(patients(4_000), f"write_{form}")(source)
+    for name, memory, many in (("frame", LARGE, 1 << 18), ("codes", LARGE, 100), ("disk", SMALL, 100)):
+        monkeypatch.setattr(in_blocks, "MANY_ROWS", many)
+        output = tmp_path / f"{name}.{form}"
+        made = release_anonymized(
+            source, output=output, options=Options(memory=memory), writing=Writing(seed=5), **LATTICE, **how
+        )
+        manifest = json.loads(output.with_suffix(".manifest.json").read_text())
+        assert made.findings.suppressed_rows > 0
+        found.append((pl.read_csv(output) if form == "csv" else pl.read_parquet(output), manifest["columns"],
+                      made.findings.removed_rows, made.written, manifest["suppressed_rows"]))  # fmt: skip
+    assert all(one[0].equals(found[0][0]) and one[1:] == found[0][1:] for one in found)
+
+
+@pytest.mark.parametrize("from_codes", [False, True])
+def test_rows_that_must_go_are_removed_in_the_same_way(
+    from_codes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where what is emptied shifts the whole table, suppressed rows leave: from a frame, from codes, from disk."""
+    monkeypatch.setattr(levels, "BYTES_PER_ROW", 0)
+    if from_codes:
+        monkeypatch.setattr(coded, "FROM_ROWS", 100)
+        monkeypatch.setattr(coded, "ROW_GROUP", 450)
+    source, found = tmp_path / "patients.parquet", []
+    patients(4_000).write_parquet(source)
+    for name, memory, many in (("frame", LARGE, 1 << 18), ("codes", LARGE, 100), ("disk", SMALL, 100)):
+        monkeypatch.setattr(in_blocks, "MANY_ROWS", many)
+        output = tmp_path / f"{name}.parquet"
+        with monkeypatch.context() as patch:
+            patch.setattr("shoal.releases.write.treatments", lambda *given: _last(treatments(*given)))
+            patch.setattr("shoal.releases.write.treatments_in_codes", lambda *given: _last(treatments_in_codes(*given)))
+            made = release_anonymized(
+                source, output=output, options=Options(memory=memory), writing=Writing(seed=5), **LATTICE, **SEARCHES[2]
+            )
+        assert made.findings.removed_rows > 0
+        assert made.written == 4_000 - made.findings.removed_rows
+        found.append((pl.read_parquet(output), made.findings.removed_rows))
+    assert all(one[0].equals(found[0][0]) and one[1] == found[0][1] for one in found)
+
+
+def _last(ways: list[Any]) -> list[Any]:
+    assert len(ways) == 2, "cells are emptied, or rows are removed"
+    return ways[-1:]
+
+
 def towns() -> pl.DataFrame:
     """Three large towns with one tuple each, and six small ones with many."""
     draw, names = np.random.default_rng(1), ["Dd", "Ee", "Ff", "Gg", "Hh", "Ii"]
@@ -363,7 +418,7 @@ def test_rows_that_are_removed_leave_the_others_in_their_order() -> None:
     kept = np.delete(np.arange(900), removed)
     with Spill(memory=1) as disk:
         disk.start(1)
-        left = in_blocks.OnDisk(result, {}, removed).in_order(3, disk).block(slice(0, len(kept))).polars
+        left = in_blocks.TreatedCodes(result, {}, removed).in_order(3, disk).block(slice(0, len(kept))).polars
     whole = result.block(slice(0, 900)).polars
     assert left.equals(whole[kept[shuffled_order(len(kept), 3)]])
 
@@ -402,7 +457,9 @@ import os, signal, sys
 from shoal.storage.formats import plain
 from shoal.storage.reading import Options
 from shoal.releases import in_blocks
+from shoal.releases.in_blocks import treatments_in_codes
 from shoal.releases.jobs import Writing, release_anonymized
+from shoal.releases.treatment import treatments
 in_blocks._ROWS, plain.ROW_GROUP = 500, 450
 block, seen = in_blocks.Anonymized.block, []
 def killed(self, rows):

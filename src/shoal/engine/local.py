@@ -74,12 +74,14 @@ class LocalEngine:
             return Counted({}, np.zeros(0, np.int64), None, *about)
         if spill is not None and person is None:
             weights = None if count is None else weights_of(table[count])
-            return Counted(*tuples_of({name: table[name] for name in names}, weights, spill), None, *about)
+            tuples, records = tuples_of({name: table[name] for name in names}, weights, spill)
+            return Counted(tuples, records, None, *about)
         rows = Rows.of(table, names, count, person)
         by_name = {column.name: column for column in rows.columns}
         if rows.person is not None:
             return Counted(by_name, rows.ones, rows.person, *about)
-        return Counted(*tuples_of(by_name, rows.weights), None, *about)
+        tuples, records = tuples_of(by_name, rows.weights)
+        return Counted(tuples, records, None, *about)
 
     def sizes(
         self,

@@ -120,10 +120,9 @@ def risk(
         beyond = (person, sample.population, sample.estimate, sample.suda, questions.columns)
         refuse_beyond_equality(error, given, rule, *beyond)
         sets = [names, *known.values()]
-        table: CountedClasses | RolledUpClasses = RolledUpClasses.counted(
-            engine, source, sets, (rule, generalized), count, options
-        )
-        missing, notes = dict(table.missing), [NOTE]
+        rolled_up = RolledUpClasses.counted(engine, source, sets, (rule, generalized), count, options)
+        table: CountedClasses | RolledUpClasses = rolled_up
+        missing, notes = dict(rolled_up.missing), [NOTE]
     else:
         rows = counted.rows
         if rows.person is not None and person == given.person and given.linked:

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -176,6 +176,47 @@ class Spill:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+
+class Memory:
+    """Where a job puts arrays that fit in memory: the same as in a `Spill`, without files.
+
+    >>> file = MEMORY.new_file("ages"); file.append(np.array([34, 51], np.uint8))
+    0
+    >>> file.mapped(np.uint8).tolist(), len(MEMORY.array("ages", np.uint8, 3))
+    ([34, 51], 3)
+    """
+
+    def new_file(self, word: str) -> MemoryFile:
+        """Arrays one behind the other."""
+        return MemoryFile()
+
+    def array(self, word: str, dtype: Any, rows: int) -> Array:
+        """A new array that is filled in any order."""
+        return np.empty(rows, dtype)
+
+
+class MemoryFile:
+    """Arrays one behind the other in memory."""
+
+    def __init__(self) -> None:
+        self._arrays: list[Array] = []
+        self.bytes = 0
+
+    def append(self, array: Array) -> int:
+        """An array at the end; where it starts."""
+        self._arrays.append(array)
+        self.bytes += array.nbytes
+        return self.bytes - array.nbytes
+
+    def mapped(self, dtype: Any) -> Array:
+        """All of them as one array."""
+        return self._arrays[0] if len(self._arrays) == 1 else np.concatenate([np.empty(0, dtype), *self._arrays])
+
+
+MEMORY = Memory()
+# where a job puts its arrays
+Store: TypeAlias = Memory | Spill
 
 
 class SpilledFile:

@@ -341,8 +341,9 @@ class _Encoders:
         if self._overflow.spill is None:
             codes = sum(encoder.nbytes for encoder in self._encoders.values())
             spill = self._overflow.spill_of(codes, self._rows, max(times, 1.0))
-            for encoder in () if spill is None else self._encoders.values():
-                encoder.move_to(spill)
+            if spill is not None:
+                for encoder in self._encoders.values():
+                    encoder.move_to(spill)
 
     def _fit(self, batch: pl.DataFrame) -> None:
         for name in batch.columns:
