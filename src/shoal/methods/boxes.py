@@ -20,9 +20,8 @@ from shoal.methods.units import mean_weights, suppressed_rows_of, units_of, vari
 from shoal.models import Evidence, XYAnonymity
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
-from shoal.ranges.boxed import Boxed, has_order
+from shoal.ranges.boxed import Boxed, BoxedByColumn, has_order
 from shoal.ranges.columns import Form, ReleasedColumns, released_columns
-from shoal.ranges.on_disk import BoxedByColumn, released_on_disk
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, pack
 from shoal.utility.cost import cost_of_boxes
@@ -129,9 +128,7 @@ class BoxesOnDisk(BoxesByColumn):
         from shoal.methods.on_disk.measured import counted_release, needed_columns
 
         boxed, columns = self.boxed_on_disk(table, policy, spill), table.select(policy.quasi_identifiers)
-        released: dict[str, ReleasedColumns] = {
-            column.name: released_on_disk(column, boxed.along(column.name), self.interval) for column in columns
-        }
+        released = {column.name: released_columns(column, boxed, self.interval) for column in columns}
         tuples, shown = counted_release(table, released, needed_columns(policy, conditions))
         labels = [column for entry in shown.values() for column in entry.encoded]
         classes = without_suppressed(class_of_each_row(pack(labels)), list(shown.values()))

@@ -14,9 +14,8 @@ from shoal.errors import InputError, Message
 from shoal.methods.base import needs_numbers
 from shoal.methods.boxes import BoxesOnDisk, MakeBoxes
 from shoal.policy import Policy
-from shoal.ranges.boxed import Boxed, Side, numbers
+from shoal.ranges.boxed import Boxed, BoxedByColumn, Side, numbers
 from shoal.ranges.columns import LARGEST_EXACT
-from shoal.ranges.on_disk import BoxedByColumn
 from shoal.storage import Array, Column, Table, smallest_unsigned
 from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.storage.encode import look_up

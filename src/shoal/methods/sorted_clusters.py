@@ -19,8 +19,7 @@ from shoal.methods.households import refuses_households
 from shoal.methods.units import boxes_of_units, groups_in_strata, units_of
 from shoal.models import KAnonymity, TCloseness
 from shoal.policy import Policy
-from shoal.ranges.boxed import Boxed, Side, box_clusters, check_k, distance_to_zero, numbers, spread
-from shoal.ranges.on_disk import BoxedByColumn
+from shoal.ranges.boxed import Boxed, BoxedByColumn, Side, box_clusters, check_k, distance_to_zero, numbers, spread
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import (
     Coded,

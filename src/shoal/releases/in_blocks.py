@@ -15,7 +15,6 @@ from shoal.errors import InputError
 from shoal.methods.results import Anonymized
 from shoal.policy.manifest import ColumnEntry
 from shoal.ranges.columns import ReleasedColumns
-from shoal.ranges.on_disk import ReleasedOnDisk
 from shoal.releases.coded import coded_result, write_groups
 from shoal.releases.distinct import in_release_order, starred_rows, with_flag
 from shoal.releases.treatment import Releasable, frame_of, gives_away, sensitive_columns
@@ -83,7 +82,6 @@ class TreatedCodes:
 
 
 def _moved(entry: ReleasedColumns, held: Sequence[Any]) -> ReleasedColumns:
-    assert isinstance(entry, ReleasedOnDisk)
     unchanged = None if entry.unchanged is None else held[0]
     return replace(entry, held=tuple(held), unchanged=unchanged)
 

@@ -22,7 +22,15 @@ from shoal.errors import InputError, Message, Setting, ShoalError, joined
 from shoal.methods.on_disk.measured import DISK_PER_ROW
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy
-from shoal.policy.manifest import ColumnEntry, dictionary_path, files_of, manifest_path, plan_path, private_path
+from shoal.policy.manifest import (
+    ColumnEntry,
+    WrittenAs,
+    dictionary_path,
+    files_of,
+    manifest_path,
+    plan_path,
+    private_path,
+)
 from shoal.releases.coded import coded_frame, write_coded_frame
 from shoal.releases.documents import DataDraft, ReleaseDocuments, documents_of, shown_types
 from shoal.releases.in_blocks import (
@@ -173,11 +181,11 @@ class _Draft:
     stage: Callable[[], None]
     read: Callable[[], Table]
     types: Mapping[str, Any]
-    written: OutputFormat | None = None
+    written: WrittenAs | None = None
     spill: Spill | None = None
 
 
-_Treated = TypeVar("_Treated", TreatedRows, TreatedCodes)
+_Treated = TypeVar("_Treated", bound=TreatedRows | TreatedCodes)
 
 
 def _first_that_holds(

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.methods.sorted_clusters import Cut, Remainder, cut
-from shoal.ranges.boxed import Boxed, Side, check_k, numbers, places, spread
-from shoal.ranges.on_disk import BoxedByColumn
+from shoal.ranges.boxed import Boxed, BoxedByColumn, Side, check_k, numbers, places, spread
 from shoal.storage import Array, Column, smallest_unsigned
 from shoal.storage.disk_order import DiskOrder, buckets_for
 from shoal.storage.rows import occurrences

@@ -13,8 +13,7 @@ from shoal.methods.on_disk.measured import BYTES_PER_ROW, needed_columns
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
-from shoal.ranges.columns import ReleasedColumns
-from shoal.ranges.on_disk import ReleasedOnDisk, unchanged_on_disk
+from shoal.ranges.columns import ReleasedColumns, as_it_was
 from shoal.storage import Column, Table
 from shoal.storage.spill import Spill, blocks_of
 from shoal.storage.tuples import TupleOfRow, counted_tuples
@@ -32,7 +31,7 @@ def generalised_on_disk(
     tuples = counted_tuples(table, [*names, *needed_columns(policy, conditions)])
     _check_tuples(tuples.rows, spill)
     generalised = method.change(tuples, policy, conditions)
-    columns: dict[str, ReleasedColumns] = dict(_spread(generalised.columns, tuples.select(names), table, spill))
+    columns = _spread(generalised.columns, tuples.select(names), table, spill)
     return replace(generalised, table=table, columns=columns)
 
 
@@ -50,7 +49,7 @@ def _check_tuples(count: int, spill: Spill) -> None:
 
 def _spread(
     released: Mapping[str, ReleasedColumns], tuples: Sequence[Column], table: Table, spill: Spill
-) -> dict[str, ReleasedOnDisk]:
+) -> dict[str, ReleasedColumns]:
     """What tuples became, over the rows."""
     columns = table.select([column.name for column in tuples])
     which = TupleOfRow(tuples, columns)
@@ -66,9 +65,8 @@ def _spread(
     spread_columns = {}
     for name, entry in released.items():
         if name not in shown:
-            spread_columns[name] = unchanged_on_disk(table[name])
+            spread_columns[name] = as_it_was(table[name])
             continue
-        held = replace(shown[name], codes=files[name].mapped(shown[name].codes.dtype), nulls=nulls[name])
-        series = [entry.series[0].clear()]
-        spread_columns[name] = ReleasedOnDisk(series, entry.nature, np.zeros(0, bool), entry.form, None, None, (held,))
+        held = replace(shown[name], codes=files[name].mapped(shown[name].codes.dtype), nulls=nulls[name], records=None)
+        spread_columns[name] = ReleasedColumns.in_codes([held], entry.nature, np.zeros(0, bool), entry.form)
     return spread_columns
