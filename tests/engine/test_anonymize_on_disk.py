@@ -24,7 +24,7 @@ from shoal.releases import coded, in_blocks
 from shoal.releases.in_blocks import treatments_in_codes
 from shoal.releases.jobs import Writing, release_anonymized
 from shoal.releases.treatment import treatments
-from shoal.storage import external, spill
+from shoal.storage import spill, table
 from shoal.storage.classes import Coded, CountTable
 from shoal.storage.disk_order import DiskOrder, shuffled_on_disk
 from shoal.storage.formats import plain
@@ -53,8 +53,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "spilled"
     folder.mkdir()
     monkeypatch.setenv("SHOAL_SPILL", str(folder))
-    monkeypatch.setattr(spill, "ROWS_AT_ONCE", 300)
-    monkeypatch.setattr(external, "ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(table, "ROWS_AT_ONCE", 300)
     monkeypatch.setattr(in_blocks, "_ROWS", 700)
     monkeypatch.setattr(plain, "ROW_GROUP", 450)
     return folder
@@ -157,6 +156,41 @@ def test_boxes_on_disk_are_those_in_memory(rows: int, seed: int, how: dict[str, 
     assert there.block(slice(0, rows)).polars.equals(here.polars)
     assert of_findings(there) == of_findings(here)
     assert there.models == here.models
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    block=st.integers(1, 500),
+    written=st.integers(1, 300),
+    memory=st.sampled_from([1, 2_000, 9_000]),
+    how=st.sampled_from([*METHODS[:4], {"method": "lattice", "k": 3, "suppression": 0.1}]),
+    seed=st.integers(0, 10**6),
+)
+def test_blocks_of_any_size_give_what_memory_gives(
+    block: int, written: int, memory: int, how: dict[str, Any], seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A table in memory is one block; blocks on disk of any size, and any memory, give the same file and figures."""
+    folder = tmp_path_factory.mktemp("blocks")
+    people(400, seed).with_columns(pl.col("age") // 30).write_csv(folder / "people.csv")
+    found = []
+    for name, budget, rows in (("here", LARGE, 1 << 22), ("there", memory, block)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(table, "ROWS_AT_ONCE", rows)
+            patch.setattr(in_blocks, "_ROWS", written)
+            patch.setattr(levels, "BYTES_PER_ROW", 0)
+            result = release_anonymized(
+                folder / "people.csv",
+                output=folder / f"{name}.csv",
+                quasi_identifiers=["age", "height"] if how["method"] == "lattice" else QI,
+                sensitive="pay",
+                decide={**ROLES, **({"seen": "other"} if how["method"] == "lattice" else {})},
+                options=Options(memory=budget),
+                writing=Writing(seed=5),
+                **how,
+            )
+        assert result.on_disk == (name == "there")
+        found.append(((folder / f"{name}.csv").read_bytes(), of_findings(result), result.models))
+    assert found[0] == found[1]
 
 
 def test_many_equal_distances_are_sorted_by_row() -> None:

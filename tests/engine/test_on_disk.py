@@ -23,7 +23,7 @@ from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
 from shoal.methods.on_disk import measured
 from shoal.policy import as_policy
-from shoal.storage import external, spill
+from shoal.storage import external, spill, table
 from shoal.storage.classes import Coded, CountTable
 from shoal.storage.external import PackedWords
 from shoal.storage.reading import Options, read
@@ -42,8 +42,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "spilled"
     folder.mkdir()
     monkeypatch.setenv("SHOAL_SPILL", str(folder))
-    monkeypatch.setattr(spill, "ROWS_AT_ONCE", 300)
-    monkeypatch.setattr(external, "ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(table, "ROWS_AT_ONCE", 300)
     return folder
 
 
@@ -260,8 +259,8 @@ KILLED = """
 import os, signal, sys
 import shoal
 from shoal.storage.reading import Options
-from shoal.storage import external
-external.ROWS_AT_ONCE = 300
+from shoal.storage import external, table
+table.ROWS_AT_ONCE = 300
 count, done = external._RangeFiles._count, []
 def count_and_die(self, files):
     done.append(count(self, files))

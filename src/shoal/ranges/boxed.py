@@ -22,7 +22,7 @@ from shoal.storage.classes import (
     pack,
 )
 from shoal.storage.rows import occurrences
-from shoal.storage.spill import blocks_of
+from shoal.storage.table import blocks_of
 from shoal.storage.unite import exact_texts
 from shoal.vocabulary import Domain
 

@@ -18,7 +18,7 @@ from shoal.storage import Array, Column, smallest_unsigned
 from shoal.storage.classes import Coded, Codes, class_of_each_row, first_row_of_each_class, pack
 from shoal.storage.column_type import type_word
 from shoal.storage.encode import encode, look_up
-from shoal.storage.table import ROWS_AT_ONCE, on_disk
+from shoal.storage.table import on_disk, records_with
 from shoal.storage.unite import exact_texts
 
 # past this, neighbouring integers are one float
@@ -152,10 +152,7 @@ def spread_over(labels: Column, which: Array) -> Column:
     """A column with one row for each label, spread over the rows that have them; those on disk stay there."""
     narrow = labels.codes.astype(smallest_unsigned(len(labels.values) + 1))
     codes = look_up(which, narrow, len(labels.values))
-    nulls = 0
-    if labels.nulls:
-        starts = range(0, len(codes), ROWS_AT_ONCE)
-        nulls = sum(int(np.count_nonzero(codes[at : at + ROWS_AT_ONCE] == len(labels.values))) for at in starts)
+    nulls = records_with(codes, len(labels.values)) if labels.nulls else 0
     return replace(labels, codes=codes, nulls=nulls)
 
 

@@ -19,8 +19,8 @@ from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, pack
 from shoal.storage.disk_order import in_order, only_rows, shuffled_on_disk
 from shoal.storage.external import count_on_disk
-from shoal.storage.spill import Spill, Store, blocks_of
-from shoal.storage.table import on_disk
+from shoal.storage.spill import Spill, Store
+from shoal.storage.table import blocks_of, on_disk
 from shoal.storage.texts import few_texts
 from shoal.storage.tuples import as_tuples, counted_tuples, folder_of
 

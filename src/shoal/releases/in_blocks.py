@@ -21,7 +21,8 @@ from shoal.releases.treatment import Releasable, frame_of, gives_away, sensitive
 from shoal.storage import Array, Column, Table, smallest_unsigned
 from shoal.storage.formats import plain
 from shoal.storage.rows import occurrences
-from shoal.storage.spill import Memory, Spill, Store, blocks_of
+from shoal.storage.spill import Memory, Spill, Store
+from shoal.storage.table import blocks_of
 from shoal.storage.writing import filling_disk
 from shoal.systems.files import sync
 
@@ -81,9 +82,9 @@ class TreatedCodes:
         return replace(result, table=ordered, columns=columns)
 
 
-def _moved(entry: ReleasedColumns, held: Sequence[Any]) -> ReleasedColumns:
+def _moved(entry: ReleasedColumns, held: Sequence[Column]) -> ReleasedColumns:
     unchanged = None if entry.unchanged is None else held[0]
-    return replace(entry, held=tuple(held), unchanged=unchanged)
+    return ReleasedColumns.in_codes(held, entry.nature, entry.modified, entry.form, unchanged)
 
 
 def treatments_in_codes(result: Anonymized, store: Store) -> list[TreatedCodes]:

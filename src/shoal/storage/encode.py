@@ -13,7 +13,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.storage import Array, Column, smallest_unsigned
 from shoal.storage.numbers import NUMPY_INTEGERS, PLACES_PER_ROW, Integers, integer_series, physical_integers
-from shoal.storage.table import ROWS_AT_ONCE, on_disk
+from shoal.storage.table import on_disk, records_with
 from shoal.storage.text_codes import Texts
 from shoal.storage.texts import typed_dictionary
 from shoal.storage.unite import rank, unite
@@ -292,7 +292,7 @@ class ColumnEncoder:
         negative = np.concatenate(self._negative_zeros)
         floats = values.to_numpy()
         zero = int(np.flatnonzero(floats == 0)[0])
-        if _count_of(codes, zero) == len(negative) and np.signbit(floats[zero]):
+        if records_with(codes, zero) == len(negative) and np.signbit(floats[zero]):
             return None
         apart = np.append(np.where(floats == 0, 0.0, floats), -0.0)
         wide = smallest_unsigned(len(apart) + 1) if on_disk(codes) else np.dtype(np.int64)
@@ -375,11 +375,6 @@ def _by_block(codes: Array, change: Callable[[Array], Array], dtype: Any) -> Arr
     from shoal.storage.spill import in_blocks
 
     return in_blocks(codes, change, dtype)
-
-
-def _count_of(codes: Array, code: int) -> int:
-    starts = range(0, len(codes), ROWS_AT_ONCE)
-    return sum(int(np.count_nonzero(codes[start : start + ROWS_AT_ONCE] == code)) for start in starts)
 
 
 def _encode_wide_integers(series: pl.Series) -> EncodedRows:

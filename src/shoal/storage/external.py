@@ -18,7 +18,7 @@ from shoal.storage import Array
 from shoal.storage.classes import Coded, Codes, CountTable, pack_within, product, unpack
 from shoal.storage.sorting import run_lengths, run_starts
 from shoal.storage.spill import Spill, SpilledFile, forget
-from shoal.storage.table import ROWS_AT_ONCE
+from shoal.storage.table import blocks_of
 from shoal.threads import in_threads, processors
 
 # keys of so few values are counted in a table of their own, without sorting
@@ -82,10 +82,6 @@ def count_on_disk(columns: Mapping[str, Codes], weights: Array | None, spill: Sp
     return _together(columns, words, pieces, spill)
 
 
-def _blocks(rows: int) -> list[slice]:
-    return [slice(start, min(start + ROWS_AT_ONCE, rows)) for start in range(0, rows, ROWS_AT_ONCE)]
-
-
 def _count_dense(words: PackedWords, weights: Array | None) -> tuple[list[Array], Array]:
     """Keys of few values, each with a counter."""
     rows = len(words.groups[0][0].codes)
@@ -97,7 +93,7 @@ def _count_dense(words: PackedWords, weights: Array | None) -> tuple[list[Array]
 
     total = np.zeros(words.limit(0), np.int64)
     several = 2 * processors()
-    blocks = _blocks(rows)
+    blocks = blocks_of(rows)
     for start in range(0, len(blocks), several):
         for counts in in_threads(count, blocks[start : start + several]):
             total += counts
@@ -154,7 +150,7 @@ class _RangeFiles:
                         for file, array in zip(files[number], arrays, strict=True):
                             file.append(array[low:high])
 
-        in_threads(cut, _blocks(self.rows), "sorting")
+        in_threads(cut, blocks_of(self.rows), "sorting")
         return sizes.tolist()
 
     def _sorted(self, block: slice) -> list[Array]:

@@ -27,7 +27,7 @@ import numpy as np
 
 from shoal import progress
 from shoal.errors import InputError, Message, Setting
-from shoal.storage.table import ROWS_AT_ONCE, Array, on_disk
+from shoal.storage.table import Array, blocks_of, on_disk
 from shoal.systems.files import forget_pages, is_own, others_may, take_space, user
 from shoal.systems.files import remove as remove_file
 from shoal.systems.machine import free_memory
@@ -284,15 +284,6 @@ def remove(array: Array) -> None:
         remove_file(Path(str(getattr(array, "filename", ""))))
 
 
-def blocks_of(rows: int) -> list[slice]:
-    """Rows in blocks that are worked on at once.
-
-    >>> blocks_of(3)
-    [slice(0, 3, None)]
-    """
-    return [slice(start, min(start + ROWS_AT_ONCE, rows)) for start in range(0, rows, ROWS_AT_ONCE)]
-
-
 def in_blocks(array: Array, change: Callable[[Array], Array], dtype: Any) -> Array:
     """What `change` makes of an array, block by block onto the disk where the array itself is there.
 
@@ -310,8 +301,8 @@ def in_blocks(array: Array, change: Callable[[Array], Array], dtype: Any) -> Arr
 
 
 def _changed(array: Array, change: Callable[[Array], Array], file: SpilledFile, dtype: Any) -> Array:
-    for start in range(0, len(array), ROWS_AT_ONCE):
-        file.append(change(np.asarray(array[start : start + ROWS_AT_ONCE])).astype(dtype, copy=False))
+    for block in blocks_of(len(array)):
+        file.append(change(np.asarray(array[block])).astype(dtype, copy=False))
     forget(array)
     return file.mapped(dtype)
 

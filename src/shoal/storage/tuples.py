@@ -13,7 +13,7 @@ from shoal.storage.classes import Coded, Codes, Distinct
 from shoal.storage.external import PackedWords, count_on_disk
 from shoal.storage.rows import weights_of
 from shoal.storage.spill import Spill
-from shoal.storage.table import ROWS_AT_ONCE, Array, Column, DeferredColumn, Table, on_disk
+from shoal.storage.table import Array, Column, DeferredColumn, Table, on_disk, records_with
 
 
 def tuples_of(
@@ -61,12 +61,7 @@ def counted_tuples(table: Table, names: Sequence[str], count: str | None = None)
 
 def as_tuples(column: Column, codes: Array, records: Array | None = None) -> Column:
     """A column with the codes of the tuples, each of which stands for so many records."""
-    nulls = 0
-    if column.nulls:
-        for start in range(0, len(codes), ROWS_AT_ONCE):
-            here = slice(start, start + ROWS_AT_ONCE)
-            null = codes[here] == len(column.values)
-            nulls += int(np.count_nonzero(null) if records is None else records[here][null].sum())
+    nulls = records_with(codes, len(column.values), records) if column.nulls else 0
     return Column(column.name, codes, column.values, nulls, column.dtype, declared=column.declared, records=records)
 
 

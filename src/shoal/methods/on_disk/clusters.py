@@ -17,7 +17,8 @@ from shoal.ranges.boxed import Boxed, BoxedByColumn, Side, check_k, numbers, pla
 from shoal.storage import Array, Column, smallest_unsigned
 from shoal.storage.disk_order import DiskOrder, buckets_for
 from shoal.storage.rows import occurrences
-from shoal.storage.spill import Spill, blocks_of, forget, remove
+from shoal.storage.spill import Spill, forget, remove
+from shoal.storage.table import blocks_of
 
 _STRETCHES, _STRETCH = 1 << 10, 1 << 10
 

@@ -15,7 +15,8 @@ from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.columns import ReleasedColumns, as_it_was
 from shoal.storage import Column, Table
-from shoal.storage.spill import Spill, blocks_of
+from shoal.storage.spill import Spill
+from shoal.storage.table import blocks_of, records_with
 from shoal.storage.tuples import TupleOfRow, counted_tuples
 from shoal.wording import in_units
 
@@ -55,18 +56,17 @@ def _spread(
     which = TupleOfRow(tuples, columns)
     shown = {name: entry.encoded[0] for name, entry in released.items() if entry.nature != "unchanged"}
     files = {name: spill.new_file("labels") for name in shown}
-    nulls = dict.fromkeys(shown, 0)
     for block in blocks_of(table.rows):
         tuple_of_row = which.of(block)
         for name, column in shown.items():
-            codes = column.codes[tuple_of_row]
-            nulls[name] += int(np.count_nonzero(codes == len(column.values)))
-            files[name].append(codes)
+            files[name].append(column.codes[tuple_of_row])
     spread_columns = {}
     for name, entry in released.items():
         if name not in shown:
             spread_columns[name] = as_it_was(table[name])
             continue
-        held = replace(shown[name], codes=files[name].mapped(shown[name].codes.dtype), nulls=nulls[name], records=None)
+        label = shown[name]
+        codes = files[name].mapped(label.codes.dtype)
+        held = replace(label, codes=codes, nulls=records_with(codes, len(label.values)), records=None)
         spread_columns[name] = ReleasedColumns.in_codes([held], entry.nature, np.zeros(0, bool), entry.form)
     return spread_columns
