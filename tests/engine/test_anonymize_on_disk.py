@@ -27,11 +27,11 @@ from shoal.releases.treatment import treatments
 from shoal.storage import spill, table
 from shoal.storage.classes import Coded, CountTable
 from shoal.storage.disk_order import DiskOrder, shuffled_on_disk
+from shoal.storage.external import TupleOfRow
 from shoal.storage.formats import plain
 from shoal.storage.order import shuffled_order
 from shoal.storage.reading import Options
 from shoal.storage.spill import Spill
-from shoal.storage.tuples import TupleOfRow
 
 SMALL, LARGE = "20kB", "1GB"
 QI = ["age", "seen", "height"]

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.storage.classes import Coded, Codes, Distinct
-from shoal.storage.external import PackedWords, count_on_disk
+from shoal.storage.classes import Distinct
 from shoal.storage.rows import weights_of
-from shoal.storage.spill import Spill
 from shoal.storage.table import Array, Column, DeferredColumn, Table, on_disk, records_with
+
+if TYPE_CHECKING:
+    from shoal.storage.spill import Spill
 
 
 def tuples_of(
@@ -27,6 +29,8 @@ def tuples_of(
     (['f', 'm'], [1, 2])
     """
     if spill is not None:
+        from shoal.storage.external import count_on_disk
+
         counted = count_on_disk(columns, weights, spill)
         return {name: as_tuples(one, counted.tuples[name].codes) for name, one in columns.items()}, counted.counts
     found = Distinct.of(list(columns.values()), weights)
@@ -50,6 +54,8 @@ def counted_tuples(table: Table, names: Sequence[str], count: str | None = None)
     weights = None if count is None else weights_of(table[count])
     stored = [column.codes for column in columns.values() if on_disk(column.codes)]
     if stored:
+        from shoal.storage.spill import Spill
+
         with Spill(table.memory, folder_of(stored[0])) as spill:
             spill.start(table.rows * (sum(column.codes.dtype.itemsize for column in columns.values()) + 20))
             tuples, records = tuples_of(columns, weights, spill)
@@ -71,40 +77,3 @@ def folder_of(codes: Array) -> Path | None:
         return None
     folder = Path(str(getattr(codes, "filename", ""))).parent.parent
     return folder if folder.is_dir() else None
-
-
-# Which of some counted tuples each row on disk is: looked up by the words that its codes are packed into.
-
-
-class TupleOfRow:
-    """The tuples of some columns, in their order, and the place among them of any row.
-
-    >>> tuples, rows = Coded(np.array([3, 7]), 9), Coded(np.array([7, 3, 7]), 9)
-    >>> TupleOfRow([tuples], [rows]).of(slice(0, 3)).tolist()
-    [1, 0, 1]
-    """
-
-    def __init__(self, tuples: Sequence[Codes], rows: Sequence[Codes]) -> None:
-        self._rows = PackedWords.of(rows)
-        self._steps: list[tuple[Array, Array]] = []
-        found = PackedWords.of([Coded(one.codes, other.cardinality) for one, other in zip(tuples, rows, strict=True)])
-        count = len(tuples[0].codes)
-        rank = np.zeros(count, np.uint64)
-        for word in found.of_rows(slice(0, count)):
-            distinct, places = np.unique(word, return_inverse=True)
-            together = rank * np.uint64(len(distinct)) + places.astype(np.uint64)
-            pairs, ranks = np.unique(together, return_inverse=True)
-            self._steps.append((distinct, pairs))
-            rank = ranks.astype(np.uint64)
-        # the first of the tuples that are equal in these columns
-        self.first = np.full(int(rank.max(initial=0)) + 1, count, np.int64)
-        np.minimum.at(self.first, rank.astype(np.int64), np.arange(count))
-
-    def of(self, rows: slice) -> Array:
-        """The number of the tuple of each row: of a tuple that is there."""
-        rank = np.zeros(rows.stop - rows.start, np.uint64)
-        for (distinct, pairs), word in zip(self._steps, self._rows.of_rows(rows), strict=True):
-            rank = rank * np.uint64(len(distinct)) + np.searchsorted(distinct, word).astype(np.uint64)
-            if len(self._steps) > 1:
-                rank = np.searchsorted(pairs, rank).astype(np.uint64)
-        return self.first[rank.astype(np.int64)]

@@ -15,9 +15,10 @@ from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.columns import ReleasedColumns, as_it_was
 from shoal.storage import Column, Table
+from shoal.storage.external import TupleOfRow
 from shoal.storage.spill import Spill
 from shoal.storage.table import blocks_of, records_with
-from shoal.storage.tuples import TupleOfRow, counted_tuples
+from shoal.storage.tuples import counted_tuples
 from shoal.wording import in_units
 
 if TYPE_CHECKING:
