@@ -20,14 +20,14 @@ from shoal.storage.classes import Coded, class_of_each_row, pack
 from shoal.storage.disk_order import in_order, only_rows, shuffled_on_disk
 from shoal.storage.external import count_on_disk
 from shoal.storage.spill import Spill, Store
-from shoal.storage.table import blocks_of, on_disk
+from shoal.storage.table import blocks_of
 from shoal.storage.texts import few_texts
 from shoal.storage.tuples import as_tuples, counted_tuples, folder_of
 
 
 def is_on_disk(table: Table) -> bool:
     """Whether rows of a table are on disk."""
-    return any(on_disk(column.codes) for column in table.columns.values())
+    return table.on_disk()
 
 
 def star_mask(column: Column) -> Array:

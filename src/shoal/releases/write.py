@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,7 +46,7 @@ from shoal.releases.manifest_checks import forms_check
 from shoal.releases.notation import Notation, defused, defused_name, in_notation, written_as
 from shoal.releases.original import CHANGED, Labels, ReleaseContext, against_original
 from shoal.releases.places import FilePlace, Place, check_free, check_not_input, place_of, write_release
-from shoal.releases.remote_release import Failed, path_here, release_remote, stays_remote
+from shoal.releases.remote_release import Failed, check_remote, path_here, release_remote, stays_remote
 from shoal.releases.results import Released, Verification
 from shoal.releases.treatment import Releasable, TreatedRows, labels_given, treatments
 from shoal.releases.verify import judge
@@ -107,38 +106,22 @@ def release(
     decisions = _decisions(result)
     if decisions.stopping:
         raise Refused(f"Refused, nothing was written. {decisions.refusal()}")
-    if stays_remote(result):
-        folder = path_here(place.shown)
-        return _elsewhere(result, folder, shuffle, seed, no_guarantee, excel_safe, sign, decisions, output)
-    seed = secrets.randbits(63) if seed is None else seed
+    if remote := stays_remote(result):
+        _check_usual_notation("A folder of Parquet files is", excel_safe, output)
+        place = FilePlace(path_here(place.shown))
+        check_remote(place.path)
+    seed = secrets.randbits(62 if remote else 63) if seed is None else seed
     how = _Writing(place, force, shuffle, seed, no_guarantee, excel_safe, one_input, sign, decisions, output)
+    if remote:
+        return _first_that_holds(treatments(result, place.path), lambda treated: _write_remote(result, treated, how))
     if getattr(result, "on_disk", False):
         return _write_on_disk(result, how)
     if (many := _in_blocks(result, how)) is not None:
-        return _first_that_holds(many, treatments_in_codes(many, MEMORY), partial(_codes_draft, many, how), how)
-    return _first_that_holds(result, treatments(result, path), partial(_frame_draft, result, how), how)
-
-
-def _elsewhere(
-    result: Releasable,
-    path: Path,
-    shuffle: bool,
-    seed: int | None,
-    no_guarantee: bool,
-    excel_safe: bool,
-    sign: str | Path | None,
-    decisions: Decisions,
-    output: OutputFormat,
-) -> Released:
-    """Rows that stay with their engine are written there."""
-    _check_usual_notation("A folder of Parquet files is", excel_safe, output)
-    try:
-        documents, judged, treated, rows = release_remote(
-            result, path, shuffle=shuffle, seed=seed, no_guarantee=no_guarantee, sign=sign, decisions=decisions
-        )
-    except Failed as failure:
-        raise Refused(f"Refused, nothing was written. {failure}.") from None
-    return _released(result, FilePlace(path), documents, judged, treated, rows, decisions)
+        ways = treatments_in_codes(many, MEMORY)
+        return _first_that_holds(ways, lambda treated: _write(many, _codes_draft(many, how, treated), how))
+    return _first_that_holds(
+        treatments(result, path), lambda treated: _write(result, _frame_draft(result, how, treated), how)
+    )
 
 
 @dataclass(frozen=True)
@@ -188,15 +171,31 @@ class _Draft:
 _Treated = TypeVar("_Treated", bound=TreatedRows | TreatedCodes)
 
 
-def _first_that_holds(
-    result: Releasable, ways: Sequence[_Treated], draft: Callable[[_Treated], _Draft], how: _Writing
-) -> Released:
-    """Write the first way to treat suppressed rows of which the written file is judged to hold."""
+def _first_that_holds(ways: Sequence[_Treated], write: Callable[[_Treated], Released]) -> Released:
+    """Write the first way to treat suppressed rows of which what was written is judged to hold."""
     *others, last = ways
     for treated in others:
         with suppress(Refused):  # what is emptied or removed shifts the whole table, so that a class may fail
-            return _write(result, draft(treated), how)
-    return _write(result, draft(last), how)
+            return write(treated)
+    return write(last)
+
+
+def _write_remote(result: Releasable, treated: TreatedRows, how: _Writing) -> Released:
+    """Rows that stay with their engine are written there."""
+    try:
+        documents, judged, rows = release_remote(
+            result,
+            how.place.path,
+            treated,
+            shuffle=how.shuffle,
+            seed=how.seed,
+            no_guarantee=how.no_guarantee,
+            sign=how.sign,
+            decisions=how.decisions,
+        )
+    except Failed as failure:
+        raise Refused(f"Refused, nothing was written. {failure}.") from None
+    return _released(result, how.place, documents, judged, treated, rows, how.decisions)
 
 
 def _write(result: Releasable, draft: _Draft, how: _Writing) -> Released:
@@ -318,8 +317,10 @@ def _write_on_disk(result: Releasable, how: _Writing) -> Released:
     reading = result.reading or Options()
     with Spill(reading.memory, reading.spill_dir) as spill:
         spill.start(result.table.rows * (DISK_PER_ROW + 4 * code_bytes(result.table)))
-        draft = partial(_codes_draft, result, how, reading=reading, spill=spill)
-        return _first_that_holds(result, treatments_in_codes(result, spill), draft, how)
+        ways = treatments_in_codes(result, spill)
+        return _first_that_holds(
+            ways, lambda treated: _write(result, _codes_draft(result, how, treated, reading, spill), how)
+        )
 
 
 def _check_found_orders(table: Table, frame: pl.DataFrame, entries: Sequence[ColumnEntry]) -> None:

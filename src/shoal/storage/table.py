@@ -239,6 +239,10 @@ class Table:
             raise InputError.missing_columns(missing, self.columns, self.name)
         return [self.columns[name] for name in names]
 
+    def on_disk(self, names: Sequence[str] | None = None) -> bool:
+        """Whether rows of some columns (all) are on disk."""
+        return any(on_disk(column.codes) for column in self.select(self.names if names is None else names))
+
     def take(self, rows: Array) -> Table:
         """The same table on some rows (positions or a mask)."""
         columns = {name: column.take(rows) for name, column in self.columns.items()}

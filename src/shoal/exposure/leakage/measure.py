@@ -25,7 +25,6 @@ from shoal.policy.judgement.shown_classes import linked_classes
 from shoal.policy.thresholds import Threshold, find_threshold
 from shoal.storage import Table
 from shoal.storage.rows import Rows
-from shoal.storage.table import on_disk
 from shoal.vocabulary import Draw, LeakMethod, LeakUnit
 from shoal.wording import counted
 
@@ -52,7 +51,7 @@ def leak_check(
         needed = [name for name in (policy.person, policy.count) if name is not None]
         table.select(needed)
         count = policy.count
-        if policy.person is None and any(on_disk(column.codes) for column in table.select(names)):
+        if policy.person is None and table.on_disk(names):
             from shoal.storage.tuples import counted_tuples
 
             table, count = counted_tuples(table, names, count), None

@@ -18,7 +18,6 @@ from shoal.storage import Table
 from shoal.storage.reading import Options, Overflow
 from shoal.storage.reading.files import SMALL_TABLE
 from shoal.storage.spill import Spill, memory_budget
-from shoal.storage.table import on_disk
 from shoal.storage.tuples import counted_tuples
 from shoal.wording import in_units, in_words
 
@@ -73,7 +72,7 @@ def past_memory(method: Method | None, table: Table, policy: Policy, options: Op
     needed = table.rows * BYTES_PER_ROW
     if needed <= memory_budget(asked):
         return False
-    if any(on_disk(column.codes) for column in table.columns.values()):
+    if table.on_disk():
         return True
     return not _works_on_disk(method, policy) and (asked is not None or needed >= SMALL_TABLE)
 
@@ -88,7 +87,7 @@ def changed_on_disk(
     """What a method makes of rows on disk; its files have no name any more once it is made, and end with it."""
     with Spill(options.memory, options.spill_dir) as spill:
         spill.start(table.rows * (_SORTED_PER_ROW + sum(column.codes.itemsize for column in table.columns.values())))
-        return replace(method.run_on_disk(table, policy, conditions, spill), reading=options)
+        return replace(method.run(table, policy, conditions, spill=spill), reading=options)
 
 
 @contextmanager

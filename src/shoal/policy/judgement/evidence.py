@@ -20,7 +20,6 @@ from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded
 from shoal.storage.rows import Rows, counted_rows
-from shoal.storage.table import on_disk
 from shoal.storage.weights import record_weights
 
 
@@ -82,9 +81,8 @@ def evidence_of(
 
 def _tuples(table: Table, names: Sequence[str], policy: Policy) -> tuple[Table, Policy]:
     """The distinct tuples of a table on disk with their records, where nothing belongs to single rows."""
-    columns = table.select(names)
     by_row = (policy.person, policy.weight, policy.household, policy.population_size, policy.sampling)
-    if any(setting is not None for setting in by_row) or not any(on_disk(column.codes) for column in columns):
+    if any(setting is not None for setting in by_row) or not table.on_disk(names):
         return table, policy
     from shoal.storage.tuples import counted_tuples
 
