@@ -106,6 +106,23 @@ def test_risk_and_leak_are_the_same(how: dict[str, Any], form: str, tmp_path: Pa
     assert not list(own_folder.iterdir())
 
 
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    block=st.integers(1, 700),
+    memory=st.sampled_from([1, 2_000, 20_000]),
+    seed=st.integers(0, 10**6),
+    how=st.sampled_from([{}, {"count": "n"}, {"null_rule": "drop"}]),
+)
+def test_risk_is_the_same_whatever_the_blocks(block: int, memory: int, seed: int, how: dict[str, Any]) -> None:
+    frame, found = people(700, seed), []
+    for budget, rows in (("1GB", 1 << 22), (memory, block)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(table, "ROWS_AT_ONCE", rows)
+            options = Options(memory=budget)
+            found.append(shoal.risk(frame, quasi_identifiers=["town", "age", "seen"], options=options, **how).to_dict())
+    assert found[0] == found[1]
+
+
 POLICIES: list[dict[str, Any]] = [
     {"models": [{"model": "k-anonymity", "k": 2}]},
     {"models": [{"model": "k-anonymity", "k": 2}], "count": "n", "leak": {"leaked": "10%", "threshold": 0.2}},
