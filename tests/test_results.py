@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 from rich.console import Console
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from results_cases import CASES, CONTROL, SECRETS, TAG, Case
 from shoal.cli import app

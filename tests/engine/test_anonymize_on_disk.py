@@ -392,6 +392,7 @@ def test_rows_that_must_go_are_removed_in_the_same_way(
         assert made.findings.removed_rows > 0
         assert made.written == 4_000 - made.findings.removed_rows
         found.append((pl.read_parquet(output), made.findings.removed_rows))
+        assert shoal.verify(output, original=source).verdict == "holds"
     assert all(one[0].equals(found[0][0]) and one[1] == found[0][1] for one in found)
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result as Answer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import shoal
 from shoal.cli.group import app
