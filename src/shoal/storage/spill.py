@@ -93,6 +93,7 @@ class Spill:
         self.budget = memory_budget(memory)
         self.parent = Path(parent or os.environ.get("SHOAL_SPILL") or tempfile.gettempdir()).resolve()
         self._folder: Path | None = None
+        self._taken = itertools.count()
         self._lock: Lock | None = None
 
     @property
@@ -151,8 +152,8 @@ class Spill:
 
     def new_file(self, word: str) -> SpilledFile:
         """A new file of the folder, which no other thread takes meanwhile."""
-        for number in itertools.count():
-            path = self.folder / f"{word}-{number}"
+        while True:
+            path = self.folder / f"{word}-{next(self._taken)}"
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # looking first would let two take one name
                 break
