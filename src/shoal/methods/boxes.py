@@ -19,7 +19,6 @@ from shoal.methods.results import Anonymized
 from shoal.methods.units import mean_weights, suppressed_rows_of, units_of, varies_within_persons
 from shoal.models import Evidence, XYAnonymity
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, BoxedByColumn, has_order
 from shoal.ranges.columns import Form, ReleasedColumns, released_columns
 from shoal.storage import Array, Column, Table
@@ -29,6 +28,7 @@ from shoal.utility.loss import change_of, information_loss, loss_of_boxes
 from shoal.wording import counted
 
 if TYPE_CHECKING:
+    from shoal.policy.conditions import ColumnCondition
     from shoal.storage.spill import Spill
 
 
@@ -117,11 +117,9 @@ class BoxesOnDisk(BoxesByColumn):
         """The mean of a box takes the values of its records."""
         return Message("means of records are not supported (`{interval}` mean)") if self.interval == "mean" else None
 
+    @abstractmethod
     def boxed_on_disk(self, table: Table, policy: Policy, spill: Spill) -> BoxedByColumn:
         """The boxes of a table whose rows are on disk."""
-        boxed, _ = self.boxed(table, policy)
-        assert isinstance(boxed, BoxedByColumn), f"{self.name} numbers boxes row by row"
-        return boxed
 
     def change_on_disk(
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill

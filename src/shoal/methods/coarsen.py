@@ -18,7 +18,7 @@ from shoal.ranges.columns import LARGEST_EXACT
 from shoal.storage import Array, Column, Table, smallest_unsigned
 from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.storage.encode import look_up
-from shoal.storage.table import on_disk
+from shoal.storage.spill import Spill
 
 # Sánchez et al., Algorithm S3: each attribute cut into r intervals of its labels.
 
@@ -65,16 +65,19 @@ def _cuts(count: int, resolution: int) -> Array:
 
 
 def coarsen(columns: Sequence[Column], resolution: int | Mapping[str, int], cut_over: CutOver = "range") -> Boxed:
-    """Algorithm S3: every value becomes the interval that holds it; of rows on disk column by column."""
-    by_column = {}
-    for column in columns:
-        wanted = resolution if isinstance(resolution, int) else resolution.get(column.name)
-        by_column[column.name] = _along(column, wanted, cut_over)
-    if any(on_disk(boxed.box_of_row) for boxed in by_column.values()):
-        return BoxedByColumn.of(by_column)
+    """Algorithm S3: every value becomes the interval that holds it."""
+    by_column = coarsen_by_column(columns, resolution, cut_over).by_column
     box_of_row, count = class_of_each_row(pack([Coded(one.box_of_row, one.boxes) for one in by_column.values()]))
     first = first_row_of_each_class(box_of_row, count)
     return Boxed(box_of_row, {name: one.sides[name].picked(one.box_of_row[first]) for name, one in by_column.items()})
+
+
+def coarsen_by_column(
+    columns: Sequence[Column], resolution: int | Mapping[str, int], cut_over: CutOver = "range"
+) -> BoxedByColumn:
+    """The same column by column, also for rows on disk: nobody numbers the boxes."""
+    wanted = {one.name: resolution if isinstance(resolution, int) else resolution.get(one.name) for one in columns}
+    return BoxedByColumn.of({column.name: _along(column, wanted[column.name], cut_over) for column in columns})
 
 
 def _along(column: Column, wanted: int | None, cut_over: CutOver) -> Boxed:
@@ -134,3 +137,7 @@ class Coarsen(BoxesOnDisk):
     def parameters_of(self, policy: Policy) -> dict[str, Any]:
         """Resolution, and what is cut."""
         return {"resolution": self.resolution, "cut_over": self.cut_over}
+
+    def boxed_on_disk(self, table: Table, policy: Policy, spill: Spill) -> BoxedByColumn:
+        """The interval of each value, looked up for every row."""
+        return coarsen_by_column(table.select(policy.quasi_identifiers), self.resolution or 1, self.cut_over)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -116,8 +115,7 @@ class Stretches(OrderParts):
         return low, high
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(NamedTuple):
     """How S4 cuts n records: `size` subsets of `clusters` records, and `rest` records left over."""
 
     size: int
@@ -154,8 +152,7 @@ def cut(rows: int, k: int, t: float | None = None) -> Cut:
     return Cut(size, clusters, rows % size)
 
 
-@dataclass(frozen=True)
-class OnePerStretch:
+class OnePerStretch(NamedTuple):
     """The clusters of S4: the j-th record of every stretch of an order; those left over stand last, and join the first.
 
     >>> clusters = OnePerStretch(Cut(2, 3, 1))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -124,8 +124,7 @@ def release(
     )
 
 
-@dataclass(frozen=True)
-class _Writing:
+class _Writing(NamedTuple):
     """How a release is written."""
 
     place: Place
@@ -153,8 +152,7 @@ def _is_usual(how: _Writing) -> bool:
     return how.output == OutputFormat() and not how.excel_safe and isinstance(how.place, FilePlace)
 
 
-@dataclass(frozen=True)
-class _Draft:
+class _Draft(NamedTuple):
     """What is written: how it is staged and read again, and the result with which it is compared, whose rows are in the
     order of the file or in an `order`."""
 

@@ -8,9 +8,8 @@ of their keys, so their results behind each other are what the kernel gives for 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ _MOST_RANGES = 256
 _SAMPLE, _STRETCH = 1 << 20, 1 << 10
 
 
-@dataclass(frozen=True)
-class PackedWords:
+class PackedWords(NamedTuple):
     """Columns by the words that their codes are packed into: one, or several where a key is past 64 bits."""
 
     groups: list[list[Codes]]
@@ -199,8 +197,7 @@ class _RangeFiles:
         return found
 
 
-@dataclass(frozen=True)
-class _CountedRange:
+class _CountedRange(NamedTuple):
     """The distinct words of a range and their counts, one array behind the other in a file."""
 
     file: SpilledFile

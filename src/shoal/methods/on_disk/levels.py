@@ -12,7 +12,6 @@ from shoal.errors import InputError, Message
 from shoal.methods.on_disk.measured import BYTES_PER_ROW, needed_columns
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.columns import ReleasedColumns, as_it_was
 from shoal.storage import Column, Table
 from shoal.storage.external import TupleOfRow
@@ -23,6 +22,7 @@ from shoal.wording import in_units
 
 if TYPE_CHECKING:
     from shoal.methods.lattice import Lattice
+    from shoal.policy.conditions import ColumnCondition
 
 
 def generalised_on_disk(

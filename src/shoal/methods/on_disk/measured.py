@@ -12,7 +12,6 @@ import numpy as np
 
 from shoal.errors import InputError, Message
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.columns import ReleasedColumns
 from shoal.storage import Table
 from shoal.storage.reading import Options, Overflow
@@ -24,6 +23,7 @@ from shoal.wording import in_units, in_words
 if TYPE_CHECKING:
     from shoal.methods.base import Method
     from shoal.methods.results import Anonymized
+    from shoal.policy.conditions import ColumnCondition
 
 
 _SHOWN, _WAS = "shown: ", "was: "
