@@ -12,9 +12,9 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import shoal
 from shoal import SensitiveQuestions

@@ -42,7 +42,7 @@ def workspace(own_temporary_folder: Path, people: Path, tmp_path: Path, monkeypa
 
 def run_command(text: str) -> str:
     """Run a command in this process, as the shell would split it; what it printed."""
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from shoal.cli.group import app
 

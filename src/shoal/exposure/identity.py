@@ -12,7 +12,7 @@ from shoal import progress
 from shoal.engine import TooManyTuples, engine_of
 from shoal.errors import InputError, Message, Setting, as_names, check_choice, quoted
 from shoal.exposure.journalist import attacker_risk, journalist_risk, read_sample, sampled_classes
-from shoal.exposure.measure import ClassHistogram, measure, readings_of_missing
+from shoal.exposure.measure import ClassHistogram, CountedClasses, readings_of_missing
 from shoal.exposure.results import IdentityRisk, Knowledge, SizeCount
 from shoal.exposure.sample import Sample, SampleFigures, asked_sample, check_sample
 from shoal.exposure.sensitive import SensitiveQuestions, asked, judged, sensitive_figures
@@ -25,6 +25,7 @@ from shoal.storage.rows import Rows
 from shoal.vocabulary import Domain, Generalized, NullRule
 
 if TYPE_CHECKING:
+    from shoal.exposure.rolled_up import RolledUpClasses
     from shoal.exposure.sample_figures import SampleRows
     from shoal.policy import Policy
 
@@ -108,36 +109,43 @@ def risk(
     if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
         source, sample = read_sample(source, [*together, *filter(None, (count, person))], sample, options)
     engine = engine_of(source, options)
+    known = _combinations(groups)
     try:
         counted = engine.count(source, together, count=count, person=person, options=options)
     except TooManyTuples as error:
-        from shoal.exposure.rolled_up import refuse_beyond_equality, rolled_up
+        from shoal.exposure.rolled_up import NOTE, RolledUpClasses, refuse_beyond_equality
 
         beyond = (person, sample.population, sample.estimate, sample.suda, questions.columns)
         refuse_beyond_equality(error, given, rule, *beyond)
-        settings: dict[str, Any] = {"count": count, "limit": limit, "policy": given, "sample": sample}
-        return rolled_up(engine, source, names, groups, reading=(rule, generalized), options=options, **settings)
-    rows = counted.rows
-    if rows.person is not None and person == given.person and given.linked:
-        from shoal.policy.judgement.shown_classes import linked_classes
+        sets = [names, *known.values()]
+        rolled_up = RolledUpClasses.counted(engine, source, sets, (rule, generalized), count, options)
+        table: CountedClasses | RolledUpClasses = rolled_up
+        missing, notes = dict(rolled_up.missing), [NOTE]
+    else:
+        rows = counted.rows
+        if rows.person is not None and person == given.person and given.linked:
+            from shoal.policy.judgement.shown_classes import linked_classes
 
-        rows = replace(rows, linked=linked_classes(rows.person, given.linked))
-    kept, removed = rows.without_nulls(rule, measured)
+            rows = replace(rows, linked=linked_classes(rows.person, given.linked))
+        table = CountedClasses(*rows.without_nulls(rule, measured), rule, generalized, domain)
+        missing = {one.name: found for one in table.rows.select(names).columns if (found := _missing(table.rows, one))}
+        notes = [*counted.notes, *given.remarks(counted)]
     progress.report("counting", 0)
-    main = kept.select(names)
-    cells = measure(main, rule, generalized, domain)
+    kept, removed, here = table.rows, table.removed, isinstance(table, CountedClasses)
+    main = kept.select(names) if here else kept
+    cells = table.of(names)
     persons = None if person is None else cells.measured + cells.suppressed_persons
-    total = kept.records if persons is None else persons
-    row_by_row = sample.needs_rows and person is None
+    total = table.records if persons is None else persons
+    row_by_row = sample.needs_rows and person is None and here
     single = _single(source, names, measured, count, (rule, generalized)) if row_by_row else None
-    estimated = _estimated(sample, single, cells, main)
+    estimated = _estimated(sample, single, cells, main) if here else SampleFigures()
     drawn = total + removed if person is None else total
     classes = sampled_classes(sample, cells, single, drawn)
     journalist = journalist_risk(main, sample.population, classes, (rule, generalized), limit, options)
     prosecutor = attacker_risk(cells.members, 1 / cells.sizes, limit)
     forms = {column.name: column_forms for column in main.columns if (column_forms := forms_in(column, generalized))}
     return IdentityRisk(
-        records=kept.records,
+        records=table.records,
         removed_rows=removed,
         persons=persons,
         classes=int(cells.classes.sum()),
@@ -154,15 +162,15 @@ def risk(
         risk_over=sample.over,
         marketer=journalist.risk or prosecutor,
         histogram=_histogram(cells),
-        knowledge=_knowledge(kept, groups, total, rule, generalized, domain) if groups else None,
+        knowledge=_knowledge(table, known, total) if groups else None,
         sensitive=sensitive_figures(kept, names, questions, rule, generalized, given) if questions.columns else None,
         models=judged(given, main, classes, (rule, generalized), sample.over, drawn),
         generalized=forms,
         readings={**(readings_of_missing(main, alpha) if not forms else {}), **(cells.readings or {})},
         population_table=journalist.table,
         threshold_name=limit.name,
-        missing={column.name: missing for column in main.columns if (missing := _missing(main, column))},
-        notes=[*counted.notes, *given.remarks(counted), *_remarks(forms, rule, main), *estimated.notes],
+        missing=missing,
+        notes=[*notes, *_remarks(forms, rule, main), *estimated.notes],
         population=estimated.population,
         chosen=estimated.chosen,
         chosen_reason=estimated.chosen_reason,
@@ -267,15 +275,19 @@ def _histogram(cells: ClassHistogram) -> list[SizeCount]:
     return [SizeCount(*row) for row in rows]
 
 
-def _knowledge(
-    rows: Rows, groups: Mapping[str, list[str]], total: int, rule: NullRule, generalized: Generalized, domain: Domain
-) -> list[Knowledge]:
-    """Uniques of every combination of groups, small combinations first."""
-    found = []
+def _combinations(groups: Mapping[str, list[str]]) -> dict[tuple[str, ...], list[str]]:
+    """The columns of every combination of groups, small combinations first."""
     chosen = [names for size in range(1, len(groups) + 1) for names in combinations(groups, size)]
-    for number, names in enumerate(chosen):
-        progress.report("combining knowledge", number, len(chosen))
-        columns = list(dict.fromkeys(column for name in names for column in groups[name]))
-        cells = measure(rows.select(columns), rule, generalized, domain)
+    return {names: list(dict.fromkeys(column for name in names for column in groups[name])) for names in chosen}
+
+
+def _knowledge(
+    table: CountedClasses | RolledUpClasses, known: Mapping[tuple[str, ...], list[str]], total: int
+) -> list[Knowledge]:
+    """Uniques of every combination of groups."""
+    found = []
+    for number, (names, columns) in enumerate(known.items()):
+        progress.report("combining knowledge", number, len(known))
+        cells = table.of(columns)
         found.append(Knowledge(list(names), cells.uniques, cells.uniques / total, cells.undecided))
     return found

@@ -22,7 +22,6 @@ from shoal.policy.manifest import ColumnEntry, DecidedBy, column_entries
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.hierarchy import Hierarchy
 from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
-from shoal.ranges.on_disk import ReleasedOnDisk
 from shoal.results import (
     Commands,
     Figure,
@@ -101,7 +100,7 @@ class Anonymized(ChangedTableResult):
             holds = all(verdict.holds for verdict in self.models)
             object.__setattr__(self, "verdict", "holds" if holds else "refused")
         object.__setattr__(self, "guarantee", bool(self.policy.models))
-        on_disk = any(isinstance(column, ReleasedOnDisk) for column in self.columns.values())
+        on_disk = self.reading is not None
         object.__setattr__(self, "on_disk", on_disk)
         lacking = [name for name in ("information_loss", "cost_by_model") if getattr(self.findings, name) is None]
         object.__setattr__(self, "not_measured", lacking if on_disk and lacking else None)
@@ -133,7 +132,7 @@ class Anonymized(ChangedTableResult):
         table = replace(
             self.table, columns=taken, rows=rows.stop - rows.start if isinstance(rows, slice) else len(rows)
         )
-        return replace(self, table=table, columns=columns)
+        return replace(self, table=table, columns=columns, reading=None)
 
     def looked_at(self) -> Anonymized:
         """The same, with what nobody decided; columns that point at people make it `undecided`. Text is scrubbed."""

@@ -25,7 +25,6 @@ from shoal.releases.treatment import Releasable
 from shoal.releases.write import Refused, files_read, release
 from shoal.storage.databases import is_database
 from shoal.storage.reading import Options, Overflow
-from shoal.storage.reading.stamp import stamp_of
 from shoal.storage.writing import OutputFormat, check_apart, check_target, write_private, write_text
 from shoal.systems.console import shell_line
 from shoal.vocabulary import Role
@@ -87,10 +86,7 @@ def release_anonymized(
     check_output(source, output, writing, policy=policy, hierarchies=trees, file_that_is_read=read, chart=chart)
     options = settings.pop("options", None) or Options()
 
-    def stamp() -> str | None:
-        return stamp_of(source, None, "anonymize", options)
-
-    with Overflow(options, stamp, COPIES, DISK_PER_ROW) as overflow:
+    with Overflow(options, COPIES, DISK_PER_ROW) as overflow:
         job = asked(source, policy, options=replace(options, overflow=overflow), **settings)
         if refuse_first and (undecided := job.stopping()).stopping:
             raise Refused(f"Refused, nothing was written. {undecided.refusal()}")

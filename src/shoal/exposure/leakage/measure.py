@@ -25,7 +25,6 @@ from shoal.policy.judgement.shown_classes import linked_classes
 from shoal.policy.thresholds import Threshold, find_threshold
 from shoal.storage import Table
 from shoal.storage.rows import Rows
-from shoal.storage.table import on_disk
 from shoal.vocabulary import Draw, LeakMethod, LeakUnit
 from shoal.wording import counted
 
@@ -52,10 +51,10 @@ def leak_check(
         needed = [name for name in (policy.person, policy.count) if name is not None]
         table.select(needed)
         count = policy.count
-        if policy.person is None and any(on_disk(column.codes) for column in table.select(names)):
-            from shoal.storage.tuples import tuples_on_disk
+        if policy.person is None and table.on_disk(names):
+            from shoal.storage.tuples import counted_tuples
 
-            table, count = tuples_on_disk(table, names, count)
+            table, count = counted_tuples(table, names, count), None
         rows = Rows.of(table, names, count, policy.person)
         if rows.person is not None:
             rows = replace(rows, linked=linked_classes(rows.person, policy.linked))
