@@ -11,9 +11,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 from pydantic import ValidationError
 from rich.console import Console
-from typer.testing import CliRunner
 
 from results_cases import CASES, CONTROL, SECRETS, TAG, Case
 from shoal.cli import app
