@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -230,6 +231,14 @@ _EXIT = "Exit codes: 0 fine, 1 not met, 2 bad input, 3 budget refused. No networ
 class Root(Group):
     """All commands on one screen."""
 
+    def main(self, *arguments: Any, **more: Any) -> Any:
+        """Run the program; a shell that asks for completion may ask in the words of before (`source_bash`)."""
+        if asked := os.environ.get("_SHOAL_COMPLETE"):
+            from shoal.cli.completion import in_old_order
+
+            os.environ["_SHOAL_COMPLETE"] = in_old_order(asked)
+        return super().main(*arguments, **more)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; click ends with 1 at a closed pipe, which here says that a promise is not met."""
         try:
@@ -258,6 +267,16 @@ def _show_version(ctx: click.Context, _: Any, asked: bool) -> None:
         ctx.exit()
 
 
+def _completion(what: str) -> Any:
+    def run(ctx: click.Context, parameter: Any, asked: bool) -> None:
+        if asked:
+            from shoal.cli import completion
+
+            getattr(completion, what)(ctx, parameter, asked)
+
+    return run
+
+
 app = Root(
     help=_TOUR,
     params=[
@@ -268,6 +287,12 @@ app = Root(
             expose_value=False,
             callback=_show_version,
             help="Show the version.",
+        ),
+        click.Option(
+            ["--show-completion"], is_flag=True, is_eager=True, expose_value=False, callback=_completion("show")
+        ),
+        click.Option(
+            ["--install-completion"], is_flag=True, is_eager=True, expose_value=False, callback=_completion("install")
         ),
         click.Option(["--debug"], is_flag=True, expose_value=False, help="Show a traceback when something fails."),
     ],

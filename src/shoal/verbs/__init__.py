@@ -12,7 +12,7 @@ __all__ = ["GROUPS", "VERBS", "Entry", "Option", "Request", "request_of"]
 MEASURE, CHANGE, RELEASE, ASK = "Measure", "Change", "Release", "Ask and reproduce"
 
 
-class Place(NamedTuple):
+class VerbPlace(NamedTuple):
     """Where the request of a verb is, and in which panel of the help it stands."""
 
     module: str
@@ -47,8 +47,8 @@ _MODULES = {
     },
 }
 # every verb by the words of its command, in the order of the help
-VERBS: dict[str, Place] = {
-    words: Place(module.strip(), panel)
+VERBS: dict[str, VerbPlace] = {
+    words: VerbPlace(module.strip(), panel)
     for panel, modules in _MODULES.items()
     for module, verbs in modules.items()
     for words in verbs

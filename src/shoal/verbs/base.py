@@ -92,7 +92,8 @@ class Entry(NamedTuple):
         """What it means, with the default where that tells something."""
         default = self.option.shown
         if default is None and not self.required and self.form is not SWITCH and self.default not in (None, "", True):
-            default = str(self.default) if not isinstance(self.default, tuple) else ",".join(map(str, self.default))
+            values = self.default if isinstance(self.default, tuple) else (self.default,)
+            default = ",".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
         return self.option.help + (f" [default: {default}]" if default else "")
 
 
@@ -153,7 +154,7 @@ Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
 
 
-class Verb(Protocol[Given, Asked_contra, Result_co]):
+class VerbFunction(Protocol[Given, Asked_contra, Result_co]):
     """A function of the library that takes a source, and a request or its fields as keywords."""
 
     __name__: str
@@ -175,7 +176,9 @@ class VerbOfNumbers(Protocol[Given, Asked_contra, Result_co]):
     def __call__(self, source: Any = None, *given: Given.args, **more: Given.kwargs) -> Result_co: ...
 
 
-def takes(request: Callable[Given, Asked]) -> Callable[[Callable[[Any, Asked], Result]], Verb[Given, Asked, Result]]:
+def takes(
+    request: Callable[Given, Asked],
+) -> Callable[[Callable[[Any, Asked], Result]], VerbFunction[Given, Asked, Result]]:
     """A function of a source and a request that takes the fields of the request as keywords too."""
     return functools.partial(_taking, request)
 

@@ -15,7 +15,7 @@ from shoal.errors import InputError
 WRITING = ("sign", "seed", "excel_safe", "no_guarantee")
 
 
-class Written(VerbOptions):
+class WrittenOptions(VerbOptions):
     """`file_format` is that of the file that is written; `sign` is the file of a key."""
 
     file_format: FileKind = "csv"
@@ -33,7 +33,7 @@ class Written(VerbOptions):
         return {name: value for name, value in (given | self.keywords()).items() if name != "seed"}
 
 
-class AnonymizedBase(Written, LatticeBase):
+class AnonymizedBase(WrittenOptions, LatticeBase):
     """Models and options of methods stand in the policy."""
 
 
@@ -46,7 +46,7 @@ class SharedNoise(BaseModel):
     share: float | str
 
 
-class PerturbedBase(Written):
+class PerturbedBase(WrittenOptions):
     """Amounts by column, such as 0.1 or "5%"."""
 
     correlated_noise: Annotated[list[SharedNoise] | None, Field(min_length=1, max_length=1_000)] = None
@@ -58,26 +58,26 @@ class PerturbedBase(Written):
         return settings | ({"noise": noise} if noise else {})
 
 
-class SafeHarborBase(Written):
+class SafeHarborBase(WrittenOptions):
     """`propose`: only look, and write what is proposed as a policy."""
 
     propose: bool = False
 
 
-class AppliedBase(Written):
+class AppliedBase(WrittenOptions):
     """The plan is that of a release of this file, or of another that is open."""
 
     release: Literal["publish", "anonymize"] = "publish"
     workspace: Annotated[str | None, Field(pattern="^[0-9a-f]{16}$")] = None
 
 
-class ScrubbedBase(Written):
+class ScrubbedBase(WrittenOptions):
     """`spans_out`: the places of what was replaced are written too, for the owner only."""
 
     spans_out: bool = False
 
 
-def output_of(task: Task, options: Written) -> Path:
+def output_of(task: Task, options: WrittenOptions) -> Path:
     """The file that a verb releases."""
     return out(task) / f"safe.{options.file_format}"
 
@@ -125,10 +125,10 @@ VERBS = (
     command("anonymize", AnonymizedBase, writes="safe", **released("release_anonymized")),
     command("perturb", PerturbedBase, writes="perturbed", **released("release_perturbed")),
     command("safe-harbor", SafeHarborBase, writes="safe-harbor", **released("release_safe_harbor")),
-    command("pseudonymize", Written, writes="pseudonymized", **released("release_pseudonymized")),
-    command("shift-dates", Written, writes="shifted", **released("release_shifted")),
+    command("pseudonymize", WrittenOptions, writes="pseudonymized", **released("release_pseudonymized")),
+    command("shift-dates", WrittenOptions, writes="shifted", **released("release_shifted")),
     command("apply", AppliedBase, writes="applied", **released("release_applied")),
     command("scrub", ScrubbedBase, writes="scrubbed", **released("release_scrubbed")),
-    command("regenerate", Written, run=written_beside),
-    command("k-safety", Written, run=written_beside),
+    command("regenerate", WrittenOptions, run=written_beside),
+    command("k-safety", WrittenOptions, run=written_beside),
 )
