@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 _MOST_L = 5
 
 
-@dataclass(frozen=True)
-class CheckedQuestions:
+class CheckedQuestions(NamedTuple):
     """Questions, read: every column once, those of conditions included."""
 
     columns: list[str]
