@@ -12,6 +12,8 @@ from shoal.verbs import Entry, Option
 from shoal.verbs.forms import COLUMNS, HOWS, NUMBER, PAIRS, SWITCH, TEXT, WHOLE, Form
 
 SEVERAL = "Several methods"
+# options of one method that also count where none is named, and for what
+WITHOUT_METHOD = {"time_limit": "Without a method: of the trials, and of the method that is taken."}
 
 
 def names_of_methods(option: Option) -> Option:
@@ -27,18 +29,26 @@ def entries_of_methods(only: tuple[str, ...], leave_out: tuple[str, ...]) -> Ite
         for name in METHODS[method].model_fields:
             if name not in leave_out:
                 owners.setdefault(name, []).append(method)
-    for name in sorted(owners, key=lambda name: len(owners[name]) == 1):
-        yield Entry(name, _option(name, owners[name], len(methods) > 1), str, None)
+    panels = len(methods) > 1
+    for name in sorted(owners, key=lambda name: not _is_shared(name, owners[name], panels)):
+        yield Entry(name, _option(name, owners[name], panels), str, None)
+
+
+def _is_shared(name: str, owners: list[str], panels: bool) -> bool:
+    """Whether an option is one of several methods, or one that also counts where no method is named."""
+    return len(owners) > 1 or (name in WITHOUT_METHOD and panels)
 
 
 def _option(name: str, owners: list[str], panels: bool) -> Option:
     field = METHODS[owners[0]].model_fields[name]
     form, metavar = _form(field.annotation)
-    shared = len(owners) > 1
-    is_told = isinstance(field.default, (str, float)) and field.default and not shared
+    shared = _is_shared(name, owners, panels)
+    without = [WITHOUT_METHOD[name]] if shared and name in WITHOUT_METHOD else []
+    described = " ".join([field.description or "", *without])
+    is_told = isinstance(field.default, (str, float)) and field.default and len(owners) == 1
     return Option(
         "--" + name.replace("_", "-"),
-        (f"{', '.join(owners)}: " if shared else "") + (field.description or ""),
+        (f"{', '.join(owners)}: " if shared else "") + described,
         metavar,
         form,
         shown=str(field.default) if is_told else None,
