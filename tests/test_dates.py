@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.methods.pseudonyms.shift_dates import DateReading, allowed_shifts, shift_dates
+from shoal.methods.pseudonyms.shift_dates import allowed_shifts, shift_dates
 from shoal.releases.jobs import Writing, release_shifted
 from shoal.storage.dates import days_of, inferred_formats, read_dates, write_dates, write_days, years_of
 
@@ -101,7 +101,7 @@ def test_dates_are_written_as_they_were() -> None:
     texts = ["4th March 2012 10:15", "3/4/2012", "03.04.2012", "MAR 4, 2012", "2012-03-04T10:15:30.123+02:00", None]
     for text in texts[:5]:
         frame = pl.DataFrame({"id": ["a"], "d": [text]})
-        out = shift_dates(frame, person="id", columns="d", key=KEY, dates=DateReading(order="dmy")).frame["d"][0]
+        out = shift_dates(frame, person="id", columns="d", key=KEY, date_order="dmy").frame["d"][0]
         shape = "".join("9" if sign.isdecimal() else "a" if sign.isalpha() else sign for sign in str(text))
         assert out != text
         assert ("10:15" in out) == ("10:15" in str(text))
@@ -126,7 +126,7 @@ def test_what_cannot_be_moved_is_refused() -> None:
     frame = pl.DataFrame({"id": ["a", "a"], "d": ["2012-03-04", "soon"], "n": [1, 2]})
     with pytest.raises(shoal.InputError, match="no whole dates"):
         shift_dates(frame, person="id", columns="d", key=KEY)
-    found = shift_dates(frame, person="id", columns="d", key=KEY, dates=DateReading(unreadable="blank"))
+    found = shift_dates(frame, person="id", columns="d", key=KEY, unreadable="blank")
     assert found.frame["d"][1] is None
     assert found.blanked == 1
     with pytest.raises(shoal.InputError, match="not dates"):

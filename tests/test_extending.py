@@ -393,6 +393,42 @@ def lions(request: Request, identifier: str) -> HTMLResponse:
     assert re.search(r'href="/w/[0-9a-f]+/lions">Next: lions', shown["risk"])
 
 
+def test_an_option(copy: Copy) -> None:
+    """One field is a keyword of the library, an option with its help, a field of the API, part of a step that is
+    repeated by hand, and a line of the documentation."""
+    copy.change(
+        "verbs/measuring.py",
+        "    options: Any = None\n\n\n@dataclass(frozen=True, kw_only=True)\nclass LatticeRequest",
+        "    hair: Annotated[int, Option('--hair-length', 'A dummy.', 'CM', unit='centimetres', least=3)] = 7\n"
+        "    options: Any = None\n\n\n@dataclass(frozen=True, kw_only=True)\nclass LatticeRequest",
+    )
+    out = copy.run(
+        "import inspect, runpy, shoal, sys\n"
+        "print(inspect.signature(shoal.leak).parameters['hair'])\n"
+        "print(shoal.leak(persons=10, leaked=4, class_size=5, hair=9).persons)\n"
+        "from click.testing import CliRunner\nfrom shoal.cli.group import app\n"
+        "print(CliRunner().invoke(app, ['leak', '--help']).output)\n"
+        "done = CliRunner().invoke(app, 'leak --persons 10 --leaked 4 --class-size 5 --hair-length 9'.split())\n"
+        "print(done.exit_code)\n"
+        "from shoal.app.api import router\nfrom fastapi import FastAPI\n"
+        "server = FastAPI()\nserver.include_router(router)\n"
+        "print(server.openapi()['components']['schemas']['LeakOptions']['properties']['hair_length'])\n"
+        "from pathlib import Path\nfrom shoal.app.project import Project\n"
+        "from shoal.app.reproduce_step import reproduce_step\n"
+        "space = Project.open(Path('project')).new('people.csv', 'upload')\n"
+        "print(*vars(reproduce_step(space, 'leak', {'leaked': 4, 'hair_length': 9})).values(), sep='\\n')\n"
+        f"print(runpy.run_path({str(ROOT / 'docs' / 'option_tables.py')!r})['table']('leak'))"
+    )
+    signature, persons, rest = out.split("\n", 2)
+    assert (signature, persons) == ("hair: int = 7", "10")
+    assert re.search(r"--hair-length CM +A dummy. \[default: 7\]", rest)
+    assert "'minimum': 3" in rest
+    assert "'description': 'A dummy. In centimetres.'" in rest
+    assert "shoal leak people.csv --leaked 4 --hair-length 9" in rest
+    assert "shoal.leak('people.csv', leaked=4, hair=9)" in rest
+    assert "| `--hair-length CM` | `hair` | `hair_length` | A dummy. [default: 7] (at least 3 centimetres) |" in rest
+
+
 def test_a_report_section(copy: Copy) -> None:
     """A result shows one more grid in all media by naming it in `sections()`: one file."""
     copy.change(

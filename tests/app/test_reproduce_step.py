@@ -15,8 +15,8 @@ import pytest
 
 from shoal.app.project import FileReading, Project, Workspace
 from shoal.app.reproduce_step import in_one, reproduce_step, script
-from shoal.cli.options import names_of
 from shoal.releases.signing import make_signing_key
+from shoal.verbs.forms import names_of
 
 POLICY = {
     "columns": {

@@ -45,7 +45,8 @@ def test_agrees_with_arx_on_adult(data: Path) -> None:
         name: shoal.risk(
             adult,
             quasi_identifiers=ADULT,
-            population=shoal.Sample(population_size=317_238_626, estimate=name),
+            population_size=317_238_626,
+            estimate=name,
         )
         for name in ("pitman", "zayatz", "snb", "dis", None)
     }
@@ -152,7 +153,7 @@ def test_an_estimate_is_a_share_or_a_reason(kind: type, rows: list[tuple[int, in
 
 def test_failures_have_reasons_and_no_zero() -> None:
     whole = pl.DataFrame({"a": [1, 1, 2, 3], "c": [7] * 4})
-    constant = shoal.risk(whole, quasi_identifiers=["c"], population=shoal.Sample(sampling="10%", estimate="all"))
+    constant = shoal.risk(whole, quasi_identifiers=["c"], sampling="10%", estimate="all")
     assert constant.population is not None
     assert {entry.status for entry in constant.population} == {"no estimate"}
     assert all("nothing to extrapolate" in str(entry.reason) for entry in constant.population)
@@ -163,7 +164,7 @@ def test_failures_have_reasons_and_no_zero() -> None:
     with pytest.raises(NoEstimate, match="no class of two"):
         SlideNegativeBinomial().find(SampleClasses(np.array([1, 3]), np.array([9, 1]), 90))
     # the whole population: counted
-    counted = shoal.risk(whole, quasi_identifiers=["a"], population=shoal.Sample(population_size=4, estimate="all"))
+    counted = shoal.risk(whole, quasi_identifiers=["a"], population_size=4, estimate="all")
     assert counted.population is not None
     assert {(entry.uniqueness, entry.low, entry.high) for entry in counted.population} == {(0.5, 0.5, 0.5)}
 
@@ -185,21 +186,21 @@ def test_dankars_rule() -> None:
 
 def test_one_by_name_and_none_of_that_name() -> None:
     table = pl.DataFrame({"a": [1, 1, 2, 3, 4, 4]})
-    found = shoal.risk(table, quasi_identifiers=["a"], population=shoal.Sample(sampling=0.05, estimate="zayatz"))
+    found = shoal.risk(table, quasi_identifiers=["a"], sampling=0.05, estimate="zayatz")
     assert found.population is not None
     assert ([entry.estimator for entry in found.population], found.chosen) == (["zayatz"], "zayatz")
     with pytest.raises(shoal.InputError, match="no estimator of that name"):
-        shoal.risk(table, quasi_identifiers=["a"], population=shoal.Sample(sampling=0.05, estimate="rocher"))
+        shoal.risk(table, quasi_identifiers=["a"], sampling=0.05, estimate="rocher")
     with pytest.raises(shoal.InputError, match="how large the population"):
-        shoal.risk(table, quasi_identifiers=["a"], population=shoal.Sample(estimate="all"))
+        shoal.risk(table, quasi_identifiers=["a"], estimate="all")
 
 
 def test_weights_say_how_large_the_population_is() -> None:
     table = pl.DataFrame({"a": [1, 1, 2, 3, 4, 4], "w": [10.0] * 6})
-    found = shoal.risk(table, quasi_identifiers=["a"], population=shoal.Sample(weight="w", estimate="dis"))
-    sized = shoal.risk(table, quasi_identifiers=["a"], population=shoal.Sample(population_size=60, estimate="dis"))
+    found = shoal.risk(table, quasi_identifiers=["a"], weight="w", estimate="dis")
+    sized = shoal.risk(table, quasi_identifiers=["a"], population_size=60, estimate="dis")
     assert found.population == sized.population
-    only = shoal.risk(table, quasi_identifiers=["a"], population=shoal.Sample(weight="w"))
+    only = shoal.risk(table, quasi_identifiers=["a"], weight="w")
     assert only.population is None
     assert "population" not in only.to_dict()
     assert "chosen" not in only.to_dict()

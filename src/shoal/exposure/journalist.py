@@ -21,6 +21,7 @@ from shoal.storage.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.storage.reading import Options
 from shoal.storage.rows import Rows
 from shoal.storage.unite import unite
+from shoal.verbs.measuring import RiskRequest
 from shoal.vocabulary import Generalized, NullRule
 
 if TYPE_CHECKING:
@@ -40,6 +41,17 @@ class PopulationMargins(NamedTuple):
     the people of each row. Its cells are fitted to them, which is an estimate."""
 
     sources: Sequence[Any]
+
+
+def population_of(asked: RiskRequest) -> Any:
+    """What is known of the population: a table of its people or their counts, its margins, or nothing."""
+    if asked.margins:
+        if asked.population is not None or asked.population_count is not None:
+            raise InputError("A population and its margins are given.", Message("Give {population} or {margins}."))
+        return PopulationMargins(asked.margins)
+    if asked.population_count is not None:
+        return PopulationCounts(asked.population, asked.population_count)
+    return asked.population
 
 
 class Journalist(NamedTuple):

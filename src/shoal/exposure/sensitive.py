@@ -30,17 +30,6 @@ if TYPE_CHECKING:
 _MOST_L = 5
 
 
-class SensitiveQuestions(NamedTuple):
-    """What is asked about sensitive values: the columns, and conditions whose disclosure is measured (Eq 5).
-
-    >>> SensitiveQuestions(["illness"], disclosure=["illness in HIV,cancer"]).columns
-    ['illness']
-    """
-
-    columns: Sequence[str] | str = ()
-    disclosure: Sequence[str] | str = ()
-
-
 class CheckedQuestions(NamedTuple):
     """Questions, read: every column once, those of conditions included."""
 
@@ -48,23 +37,19 @@ class CheckedQuestions(NamedTuple):
     conditions: list[ColumnCondition]
 
 
-def asked(questions: Sequence[str] | str | SensitiveQuestions | None) -> CheckedQuestions:
-    """The columns and conditions of what was asked.
+def checked_questions(columns: Sequence[str] | str | None, disclosure: Sequence[str] | str = ()) -> CheckedQuestions:
+    """Sensitive columns, and conditions whose disclosure is measured (Eq 5), as they were asked for.
 
-    >>> asked(SensitiveQuestions("illness", "charge > 100")).columns
+    >>> checked_questions("illness", "charge > 100").columns
     ['illness', 'charge']
     """
-    if questions is None:
-        return CheckedQuestions([], [])
-    if not isinstance(questions, SensitiveQuestions):
-        questions = SensitiveQuestions(questions)
-    texts = as_names(questions.disclosure) or []
+    texts = as_names(disclosure) or []
     if not texts:
-        return CheckedQuestions(as_names(questions.columns) or [], [])
+        return CheckedQuestions(as_names(columns) or [], [])
     from shoal.policy.conditions import parse_condition
 
     conditions = [parse_condition(text) for text in texts]
-    names = [*(as_names(questions.columns) or []), *(condition.column for condition in conditions)]
+    names = [*(as_names(columns) or []), *(condition.column for condition in conditions)]
     return CheckedQuestions(list(dict.fromkeys(names)), conditions)
 
 

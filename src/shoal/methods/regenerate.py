@@ -15,8 +15,10 @@ from shoal.errors import InputError
 from shoal.ranges.parsing import STAR
 from shoal.results import Files, Headline, Notes, Result, Section
 from shoal.storage import Array, Column
-from shoal.storage.reading import Options, read
+from shoal.storage.reading import read
 from shoal.storage.writing import check_apart, check_target, write_frame
+from shoal.verbs.base import takes
+from shoal.verbs.changing import RegenerateRequest
 from shoal.wording import counted
 
 
@@ -44,15 +46,8 @@ class Regenerated(Result):
         ]
 
 
-def regenerate(
-    source: Any,
-    *,
-    distribution: str | Path,
-    output: str | Path,
-    seed: int | None = None,
-    force: bool = False,
-    options: Options | None = None,
-) -> Regenerated:
+@takes(RegenerateRequest)
+def regenerate(source: Any, asked: RegenerateRequest) -> Regenerated:
     """Fill the cells of a column that are `*` or missing, by a known distribution (Sánchez et al., Algorithm S1).
 
     `distribution` is a file with two columns: the first bears the name of the column to fill and holds its values, the
@@ -65,16 +60,18 @@ def regenerate(
     >>> regenerate(masked, distribution=folder / "race.csv", output=folder / "filled.csv", seed=1).summary()
     '2 cells of race filled, 1 still masked.'
     """
-    target = Path(output)
-    check_apart(input=source, distribution=distribution, output=target)
-    check_target(target, force)
-    table = read(source, None, options)
-    wanted = read(distribution).to_polars()
+    target = Path(asked.output)
+    check_apart(input=source, distribution=asked.distribution, output=target)
+    check_target(target, asked.force)
+    table = read(source, None, asked.options)
+    wanted = read(asked.distribution).to_polars()
     if wanted.width != 2 or not wanted.dtypes[1].is_integer():
-        raise InputError(f"{distribution} is not a distribution.", "It needs two columns: values, and whole counts.")
+        raise InputError(
+            f"{asked.distribution} is not a distribution.", "It needs two columns: values, and whole counts."
+        )
     column = table.select([wanted.columns[0]])[0]
-    series, filled, left = fill_column(column, wanted, secrets.randbits(63) if seed is None else seed)
-    write_frame(table.to_polars().with_columns(series), target, force)
+    series, filled, left = fill_column(column, wanted, secrets.randbits(63) if asked.seed is None else asked.seed)
+    write_frame(table.to_polars().with_columns(series), target, asked.force)
     return Regenerated(column.name, filled, left, str(target))
 
 

@@ -18,7 +18,7 @@ from shoal.app.pages.steps import AppStep, page, same
 from shoal.app.project import Workspace
 from shoal.app.reproduce_step import ReproducedStep
 from shoal.app.server import form_of, jobs_of, project_of, render, workspace_of
-from shoal.app.verbs.asking import DeskQueryOptions, desk_of
+from shoal.app.verbs.asking import desk_of, settings_of
 from shoal.errors import InputError
 from shoal.results.html import markup
 from shoal.storage.writing import write_bytes
@@ -189,8 +189,8 @@ def _ask(request: Request, workspace: Workspace, fields: dict[str, str]) -> Resp
     return back(workspace.id, step="desk")
 
 
-def _preview(found: Desk, asked: DeskQueryOptions) -> QueryEstimate:
-    return found.preview(asked.kind, asked.column, **asked.arguments())
+def _preview(found: Desk, asked: Any) -> QueryEstimate:
+    return found.preview(asked.kind, asked.column, **settings_of(asked))
 
 
 def _estimate(workspace: Workspace, types: dict[str, str]) -> dict[str, Any]:

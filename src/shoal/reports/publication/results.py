@@ -112,17 +112,16 @@ class Publication(Result):
 def report_files(
     source: str | Path,
     *,
-    html: Path | None = None,
-    pdf: Path | None = None,
+    html: str | Path | None = None,
+    pdf: str | Path | None = None,
     crosswalk: str | None = None,
     public: bool = False,
     force: bool = False,
 ) -> list[Path]:
     """Write the report of a folder that `shoal publish` wrote, or of a file of findings, as a page, a PDF, or both."""
     if html is None and pdf is None:
-        raise InputError(
-            "No report was asked for.", Message("Name a page with `{output}`, a PDF with `{pdf}`, or both.")
-        )
+        raise InputError("No report was asked for.", Message("Name a page with `{html}`, a PDF with `{pdf}`, or both."))
+    html, pdf = (None if path is None else Path(path) for path in (html, pdf))
     for path, ending in ((html, ".html"), (pdf, ".pdf")):
         if path is not None:
             if path.suffix.lower() != ending:
