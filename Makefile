@@ -145,6 +145,7 @@ docs: setup
 generated:
 	$(BIN)/python docs/map.py
 	$(BIN)/python docs/engine_table.py
+	$(BIN)/python docs/option_tables.py
 
 clean:
 	rm -rf $(VENV) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

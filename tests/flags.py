@@ -6,8 +6,8 @@ import re
 from functools import cache
 from typing import Any
 
-from shoal.cli.commands import COMMANDS
 from shoal.cli.group import load
+from shoal.verbs import VERBS
 
 _FLAG = re.compile(r"(?<![\w-])(?:--[a-z][a-z-]*|-[ok])(?![\w-])")
 # a command with what is typed behind it: `shoal hierarchy check --fix`
@@ -17,12 +17,7 @@ _TYPED = re.compile(r"\b(shoal|pip) ([a-z-]+(?: [a-z]+)?)([^`.,;()\n]*)")
 @cache
 def commands() -> dict[str, Any]:
     """Every command with its options, by its name: `risk`, `attack link`."""
-    found = {}
-    for name in COMMANDS:
-        command = load(name)
-        parts = getattr(command, "commands", None) or {}
-        found |= {f"{name} {part.name}": part for part in parts.values()} or {name: command}
-    return found
+    return {words: load(words) for words in VERBS}
 
 
 def named_in(text: str) -> set[str]:

@@ -77,7 +77,9 @@ def _risk(folder: Path) -> Case:
         knowledge={TAG: ["sex"]},
         policy=policy,
         sensitive=["sex", CONTROL],
-        population=shoal.Sample(sampling="50%", estimate="all", suda=True),
+        sampling="50%",
+        estimate="all",
+        suda=True,
     )
     options = [item for name in NAMES for item in ("--qi", name)] + ["--sensitive", f"sex,{CONTROL}"]
     command = ["risk", str(table), *options, "--knowledge", f"{TAG}=sex", "--policy", str(policy)]
@@ -86,9 +88,7 @@ def _risk(folder: Path) -> Case:
 
 def _leak(folder: Path) -> Case:
     table = odd_table(folder)
-    result = shoal.leak(
-        table, quasi_identifiers=["sex"], leaked=2, threshold="ema", simulate=shoal.Simulation(50, seed=1)
-    )
+    result = shoal.leak(table, quasi_identifiers=["sex"], leaked=2, threshold="ema", simulate=50, seed=1)
     asked = ["--leaked", "2", "--threshold", "ema", "--simulate", "50", "--seed", "1"]
     return Case(result, ["leak", str(table), "--qi", "sex", *asked], names_columns=False)
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from shoal.exposure.leakage.measure import leak
-from shoal.reports.charts import choice_chart, leak_chart
+from shoal.methods.outcomes import Candidate, FrontierPoint, MethodChoice
+from shoal.reports.charts import choice_chart
+from shoal.reports.charts.results import leak_chart
 
 pytest.importorskip("altair")
 
 
-def _row(method: str, information_loss: float | None, loss: float | None, rows: int = 10) -> dict[str, Any]:
-    return {"method": method, "information_loss": information_loss, "loss": loss, "rows": rows}
+def _row(method: str, information_loss: float | None, loss: float | None, rows: int = 10) -> Candidate:
+    return Candidate(method, information_loss, loss, 0.1, "holds", rows)
 
 
-def _bars(*candidates: dict[str, Any], frontier: float | None = 0.1) -> tuple[str, dict[str, float]]:
-    curve = [{"k": 5, "highest_risk": 0.2, "information_loss": frontier, "loss": 0.2}]
-    drawn = choice_chart({"method": "mondrian", "frontier": curve, "candidates": list(candidates)}).to_dict()
+def _bars(*candidates: Candidate, frontier: float | None = 0.1) -> tuple[str, dict[str, float]]:
+    curve = [FrontierPoint(5, 0.2, frontier, 0.2, 5)]
+    drawn = choice_chart("mondrian", MethodChoice(list(candidates), "", curve)).to_dict()
     bars = drawn["hconcat"][1]
     rows = drawn["datasets"][bars["data"]["name"]]
     return bars["encoding"]["x"]["title"], {row["method"]: row["loss"] for row in rows}

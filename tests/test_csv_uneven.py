@@ -7,9 +7,9 @@ from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from shoal.cli.group import app
 from shoal.errors import InputError

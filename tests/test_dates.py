@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.methods.pseudonyms.shift_dates import DateReading, allowed_shifts, shift_dates
+from shoal.methods.pseudonyms.shift_dates import allowed_shifts, shift_dates
 from shoal.releases.jobs import Writing, release_shifted
-from shoal.storage.dates import days_of, years_of
+from shoal.storage.dates import days_of, inferred_formats, read_dates, write_dates, write_days, years_of
 
 KEY = bytes(range(32))
 DAYS = st.dates(date(1850, 1, 1), date(2149, 12, 31))
@@ -101,7 +101,7 @@ def test_dates_are_written_as_they_were() -> None:
     texts = ["4th March 2012 10:15", "3/4/2012", "03.04.2012", "MAR 4, 2012", "2012-03-04T10:15:30.123+02:00", None]
     for text in texts[:5]:
         frame = pl.DataFrame({"id": ["a"], "d": [text]})
-        out = shift_dates(frame, person="id", columns="d", key=KEY, dates=DateReading(order="dmy")).frame["d"][0]
+        out = shift_dates(frame, person="id", columns="d", key=KEY, date_order="dmy").frame["d"][0]
         shape = "".join("9" if sign.isdecimal() else "a" if sign.isalpha() else sign for sign in str(text))
         assert out != text
         assert ("10:15" in out) == ("10:15" in str(text))
@@ -126,7 +126,7 @@ def test_what_cannot_be_moved_is_refused() -> None:
     frame = pl.DataFrame({"id": ["a", "a"], "d": ["2012-03-04", "soon"], "n": [1, 2]})
     with pytest.raises(shoal.InputError, match="no whole dates"):
         shift_dates(frame, person="id", columns="d", key=KEY)
-    found = shift_dates(frame, person="id", columns="d", key=KEY, dates=DateReading(unreadable="blank"))
+    found = shift_dates(frame, person="id", columns="d", key=KEY, unreadable="blank")
     assert found.frame["d"][1] is None
     assert found.blanked == 1
     with pytest.raises(shoal.InputError, match="not dates"):
@@ -264,3 +264,43 @@ def test_what_is_written_and_what_it_says(tmp_path: Path) -> None:
 def test_a_key_is_never_in_the_result(tmp_path: Path) -> None:
     frame = pl.DataFrame({"id": ["a"], "d": ["2012-03-04"]})
     assert KEY.hex() not in repr(shift_dates(frame, person="id", columns="d", key=KEY))
+
+
+@pytest.mark.parametrize("end", ["Z", " UTC", "+02:00", "", ".25Z", " PM"])
+def test_each_way_of_writing_moments_is_one_format(end: str) -> None:
+    """One format for each value, as where the zone was not understood, took time in the square of the rows."""
+    moments = [datetime(2020, 1, 1) + timedelta(seconds=977 * number) for number in range(3000)]
+    hours = "%I:%M:%S" if "M" in end else "%H:%M:%S"
+    texts = pl.Series([moment.strftime(f"%Y-%m-%d {hours}") + end for moment in moments])
+    formats = inferred_formats(texts, "seen")
+    assert len(formats) == 1
+    assert read_dates(texts, formats).null_count() == 0
+    if end.strip() in ("", "Z", "UTC", "+02:00"):
+        assert read_dates(texts, formats).to_list() == moments
+        assert write_dates(read_dates(texts, formats), formats[0]).equals(texts)
+
+
+def test_moments_of_two_zones_are_a_question() -> None:
+    texts = pl.Series(["2021-03-14T10:15:00Z", "2021-03-14T10:15:00+02:00"])
+    with pytest.raises(shoal.InputError, match="several time zones"):
+        inferred_formats(texts, "seen")
+
+
+@pytest.mark.parametrize(
+    ("texts", "moved"),
+    [
+        (["3. März 2012", "30. Dezember 2011"], ["4. März 2012", "31. Dezember 2011"]),
+        (["3 févr. 2012", "31 déc. 2011"], ["4 févr. 2012", "1 janv. 2012"]),
+        (["31 agosto 2012", "1 gennaio 2012"], ["1 settembre 2012", "2 gennaio 2012"]),
+        (["3 de marzo de 2012", "31 de enero de 2012"], ["4 de marzo de 2012", "1 de febrero de 2012"]),
+        (["3 MAR 2012", "30 AUG 2012"], ["4 MAR 2012", "31 AUG 2012"]),
+    ],
+)
+def test_months_are_read_and_written_in_five_languages(texts: list[str], moved: list[str]) -> None:
+    days = days_of(pl.Series(texts), "seen")
+    assert write_days(days.days + 1, np.arange(len(texts)), days).to_list() == moved
+
+
+def test_months_of_two_languages_are_an_error() -> None:
+    with pytest.raises(shoal.InputError, match="several languages"):
+        days_of(pl.Series(["3 mai 2012", "4 June 2012", "5 juin 2012"]), "seen")

@@ -5,14 +5,19 @@ Each test touches the files that the page names, at most three, and nothing else
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from shoal.attacks import Attack
 
 ROOT = Path(__file__).parents[1]
 Edit = Callable[..., None]
@@ -46,7 +51,7 @@ class Copy:
         done = subprocess.run(
             [sys.executable, "-c", code],
             cwd=self.folder,
-            env={"PYTHONPATH": str(self.folder), "PATH": ""},
+            env={"PYTHONPATH": f"{self.folder}{os.pathsep}{ROOT / 'tests'}", "PATH": ""},
             capture_output=True,
             text=True,
             check=False,
@@ -54,12 +59,43 @@ class Copy:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def publish(self, policy: dict[str, Any], table: str | None = None, *pages: str) -> dict[str, str]:
+        """What a publication, its report and the app's pages show of sixty-one people, each by its name."""
+        if table is None:
+            table = "people.csv"
+            rows = "".join(f"{20 + n % 30},{'abc'[n % 3]}\n" for n in range(61))
+            (self.folder / table).write_text(f"age,illness\n{rows}")
+        shown: dict[str, str] = json.loads(self.run(THROUGH_THE_APP.format(table=table, policy=policy, pages=pages)))
+        return shown
+
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path)
 
 
+THROUGH_THE_APP = """
+import json
+from pathlib import Path
+from app.conftest import running
+from shoal.app.project import Settings
+from shoal.reports.findings import read_findings
+from shoal.reports.report import report_html
+
+with running(Settings(allow=(Path.cwd(),))) as app:
+    workspace = app.open(Path({table!r}).absolute())
+    workspace.set_policy({policy!r})
+    for verb, options in (("propose", {{}}), ("risk", {{}}), ("protect", {{}}), ("publish", {{"no_pdf": True}})):
+        app.done(workspace, verb, **options)
+    folder = Path(app.jobs.found(workspace, "publish").result["output"])
+    with app.browser() as client:
+        shown = {{key: client.get(f"/w/{{workspace.id}}/{{key}}").text for key in ("protect", "check", *{pages!r})}}
+    shown["report"] = (folder / "report.html").read_text()
+    shown["hipaa"] = report_html(read_findings(folder), "hipaa")
+print(json.dumps(shown))
+"""
+ROLES = {"age": "quasi-identifier", "illness": "sensitive"}
+K = {"model": "k-anonymity", "k": 3}
 PEOPLE = "{'age': [30, 30, 30, 51, 51, 51], 'illness': list('abcabc')}"
 
 
@@ -99,6 +135,9 @@ class OddSizes(Model):
         "print(found.models[0].name, found.models[0].holds)"
     )
     assert out == "odd-sizes True\n"
+    one_class = {"name": "coarsen", "resolution": 1}
+    shown = copy.publish({"columns": ROLES, "models": [{"model": "odd-sizes"}], "method": one_class})
+    assert all("odd-sizes" in shown[place] for place in ("report", "protect", "check"))
 
 
 def test_a_method(copy: Copy) -> None:
@@ -143,6 +182,9 @@ class OneBox(BoxesByColumn):
     assert out == "one-box asked [30;51] holds\nTrue\n"
     asked = copy.run("import sys\nfrom shoal.cli import main\nsys.argv = ['shoal', 'anonymize', '--help']\nmain()")
     assert "--why" in asked
+    shown = copy.publish({"columns": ROLES, "models": [K], "method": {"name": "one-box"}})
+    assert "Method: one-box (everybody in one box)." in shown["report"]
+    assert "by one-box, on all 61 records" in shown["protect"]
 
 
 def test_a_format(copy: Copy) -> None:
@@ -189,6 +231,11 @@ def open_pipes(found: InputFile, options: Options, head: bytes) -> TableFile:
         "table = shoal.read('people.pipes')\nprint(table.names, table.rows, table['age'].values.to_list())"
     )
     assert out == "['age', 'illness'] 6 [30, 51]\n"
+    rows = "".join(f"|{20 + n % 30}|{'abc'[n % 3]}|\n" for n in range(61))
+    (copy.folder / "all.pipes").write_text(f"|age|illness|\n{rows}")
+    shown = copy.publish({"columns": ROLES, "models": [K]}, "all.pipes", "release")
+    assert "61 records in 2 columns" in shown["report"]
+    assert "data.pipes" in shown["release"]
 
 
 def test_an_attack(copy: Copy) -> None:
@@ -200,15 +247,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.subject import Subject
 
 
-class Everybody:
+class Everybody(Attack):
     """A dummy."""
 
     name: ClassVar[str] = "everybody"
     criterion: ClassVar[Criterion] = "singling-out"
+    knows: ClassVar[str] = "Knows everything about everybody."
+    success: ClassVar[str] = "Always."
 
     def skips(self, subject: Subject) -> str | None:
         return None
@@ -232,6 +281,152 @@ class Everybody:
         "print(found.name, found.successes, found.targets)"
     )
     assert out == "everybody 6 6\n"
+    shown = copy.publish({"columns": ROLES, "models": [K]})
+    for place in ("report", "check"):
+        assert "Knows everything about everybody." in shown[place]
+        assert re.search(r"everybody</t[dh]><td[^>]*>61", shown[place])
+
+
+def test_an_attack_without_words_is_refused_where_it_is_written() -> None:
+    with pytest.raises(TypeError, match="The attack silent lacks knows and success, by which a report explains it"):
+        type("Silent", (Attack,), {"name": "silent", "criterion": "inference"})
+
+
+def test_a_country(copy: Copy) -> None:
+    copy.add(
+        "identifiers/countries/nn.py",
+        '''"""Narnia, a dummy: the number of a lion."""
+
+from shoal.identifiers.countries.pack import Country, national_id
+from shoal.identifiers.header import words
+
+LION = national_id("nn-lion", "a Narnian lion number", r"^NN\\d{4}$", words("lion"), chance=1e-4, alone=0.9, width=0)
+PACK = Country("NN", (LION,), ())
+''',
+    )
+    name = "identifiers/countries/__init__.py"
+    copy.change(name, "nl, no, pl", "nl, nn, no, pl")
+    copy.change(name, "for module in (at,", "for module in (nn, at,")
+    rows = "".join(f"NN{1000 + n},{20 + n % 30},{'abc'[n % 3]}\n" for n in range(61))
+    (copy.folder / "lions.csv").write_text(f"lion,age,illness\n{rows}")
+    shown = copy.publish({"columns": {"lion": "identifier", **ROLES}, "models": [K]}, "lions.csv", "columns")
+    assert "a Narnian lion number" in shown["columns"]
+    assert "a Narnian lion number" in shown["report"]
+
+
+def test_a_chapter_of_a_report(copy: Copy) -> None:
+    copy.add(
+        "reports/chapters/lions.py",
+        '''"""What lions would say."""
+
+from __future__ import annotations
+
+from shoal.reports.chapters.base import Chapter
+from shoal.reports.findings_model import ReportFindings
+from shoal.results import Headline
+
+
+def lions(found: ReportFindings) -> Chapter:
+    """A dummy."""
+    return Chapter("lions", "Lions", "A dummy.", [Headline(f"Lions know of {found.data.released} people.")])
+''',
+    )
+    copy.change(
+        "reports/chapters/__init__.py",
+        "from shoal.reports.chapters.summary import",
+        "from shoal.reports.chapters.lions import lions\nfrom shoal.reports.chapters.summary import",
+    )
+    copy.change("reports/chapters/__init__.py", "utility, limits,", "utility, lions, limits,")
+    shown = copy.publish({"columns": ROLES, "models": [K]}, None, "report")
+    for place in ("report", "hipaa"):  # a standard that has no heading for it shows it all the same
+        assert "Lions know of 61 people." in shown[place]
+        assert 'href="#lions"' in shown[place]
+
+
+def test_a_page_of_the_app(copy: Copy) -> None:
+    copy.add(
+        "app/pages/lions.py",
+        '''"""Lions, a dummy page: what the risk is, in the library's own sections."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from shoal.app.pages.request import ensure
+from shoal.app.pages.steps import AppStep, page
+from shoal.app.server import jobs_of, workspace_of
+from shoal.results.html import markup
+
+router = APIRouter()
+STEP = AppStep(
+    "lions", "Lions", "What lions see", "What do lions see?", "A dummy.",
+    verbs={"risk": "Lions are looking"}, done_by="risk",
+)
+
+
+@router.get("/w/{identifier}/lions")
+def lions(request: Request, identifier: str) -> HTMLResponse:
+    """A dummy."""
+    workspace = workspace_of(request, identifier)
+    ensure(request, workspace, "risk")
+    found = jobs_of(request).found(workspace, "risk")
+    return page(request, workspace, "lions", found=Markup(markup(found.sections)) if found else None)
+''',
+    )
+    copy.add(
+        "app/templates/lions.html",
+        '{% extends "base.html" %}{% block main %}<h1>{{ step.title }}</h1>{% include "jobs.html" %}'
+        '{% if found %}<div class="shown">{{ found }}</div>{% endif %}{% endblock %}',
+    )
+    copy.change("app/pages/__init__.py", "    knowledge,\n", "    knowledge,\n    lions,\n")
+    copy.change(
+        "app/pages/__init__.py", "(start, running, data, columns, risk,", "(start, running, data, columns, risk, lions,"
+    )
+    shown = copy.publish({"columns": ROLES, "models": [K]}, None, "lions", "risk")
+    assert "<h1>What do lions see?</h1>" in shown["lions"]
+    assert "class size" in shown["lions"]
+    assert 'aria-current="step"' in shown["lions"]
+    for place in ("risk", "check"):  # a step among the others: linked, done, and the next one after risk
+        assert re.search(r'<li class="done">\s*<a href="/w/[0-9a-f]+/lions">', shown[place])
+    assert re.search(r'href="/w/[0-9a-f]+/lions">Next: lions', shown["risk"])
+
+
+def test_an_option(copy: Copy) -> None:
+    """One field is a keyword of the library, an option with its help, a field of the API, part of a step that is
+    repeated by hand, and a line of the documentation."""
+    copy.change(
+        "verbs/measuring.py",
+        "    options: Any = None\n\n\n@dataclass(frozen=True, kw_only=True)\nclass LatticeRequest",
+        "    hair: Annotated[int, Option('--hair-length', 'A dummy.', 'CM', unit='centimetres', least=3)] = 7\n"
+        "    options: Any = None\n\n\n@dataclass(frozen=True, kw_only=True)\nclass LatticeRequest",
+    )
+    out = copy.run(
+        "import inspect, runpy, shoal, sys\n"
+        "print(inspect.signature(shoal.leak).parameters['hair'])\n"
+        "print(shoal.leak(persons=10, leaked=4, class_size=5, hair=9).persons)\n"
+        "from click.testing import CliRunner\nfrom shoal.cli.group import app\n"
+        "print(CliRunner().invoke(app, ['leak', '--help']).output)\n"
+        "done = CliRunner().invoke(app, 'leak --persons 10 --leaked 4 --class-size 5 --hair-length 9'.split())\n"
+        "print(done.exit_code)\n"
+        "from shoal.app.api import router\nfrom fastapi import FastAPI\n"
+        "server = FastAPI()\nserver.include_router(router)\n"
+        "print(server.openapi()['components']['schemas']['LeakOptions']['properties']['hair_length'])\n"
+        "from pathlib import Path\nfrom shoal.app.project import Project\n"
+        "from shoal.app.reproduce_step import reproduce_step\n"
+        "space = Project.open(Path('project')).new('people.csv', 'upload')\n"
+        "print(*vars(reproduce_step(space, 'leak', {'leaked': 4, 'hair_length': 9})).values(), sep='\\n')\n"
+        f"print(runpy.run_path({str(ROOT / 'docs' / 'option_tables.py')!r})['table']('leak'))"
+    )
+    signature, persons, rest = out.split("\n", 2)
+    assert (signature, persons) == ("hair: int = 7", "10")
+    assert re.search(r"--hair-length CM +A dummy. \[default: 7\]", rest)
+    assert "'minimum': 3" in rest
+    assert "'description': 'A dummy. In centimetres.'" in rest
+    assert "shoal leak people.csv --leaked 4 --hair-length 9" in rest
+    assert "shoal.leak('people.csv', leaked=4, hair=9)" in rest
+    assert "| `--hair-length CM` | `hair` | `hair_length` | A dummy. [default: 7] (at least 3 centimetres) |" in rest
 
 
 def test_a_report_section(copy: Copy) -> None:

@@ -62,11 +62,11 @@ def test_alpha_of_a_policy_and_beside_it() -> None:
     policy = shoal.Policy.model_validate({"wildcard_alpha": "25%"})
     found = shoal.risk(frame, quasi_identifiers=["a", "b"], policy=policy)
     assert found.readings["weighted"].k == 1.25
-    found = shoal.risk(frame, quasi_identifiers=["a", "b"], policy=policy, null_rule=shoal.MissingKeys(alpha=0.5))
+    found = shoal.risk(frame, quasi_identifiers=["a", "b"], policy=policy, wildcard_alpha=0.5)
     assert found.readings["weighted"].k == 1.5
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 1.5, "many", True])
 def test_what_is_not_an_alpha(alpha: float) -> None:
     with pytest.raises(InputError, match="not a share"):
-        shoal.risk({"a": [1, None]}, quasi_identifiers=["a"], null_rule=shoal.MissingKeys(alpha=alpha))
+        shoal.risk({"a": [1, None]}, quasi_identifiers=["a"], wildcard_alpha=alpha)

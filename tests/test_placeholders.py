@@ -15,7 +15,6 @@ import pytest
 import shoal
 from flags import commands, named_in, names_flags, unknown_in
 from shoal.cli import group
-from shoal.cli.commands import COMMANDS
 from shoal.cli.group import flags
 from shoal.cli.render import printable
 from shoal.dp.queries import RawQuery
@@ -24,6 +23,7 @@ from shoal.methods import METHODS
 from shoal.methods.lattice import Lattice
 from shoal.models import MODELS
 from shoal.ranges.hierarchy.check import check_hierarchies
+from shoal.reports.publication.results import report_files
 from shoal.storage.databases import with_query
 
 SOURCES = Path(shoal.__file__).parent
@@ -33,8 +33,8 @@ PLACE = re.compile(r"\{([a-z_.]*)")
 VERBS: dict[str, list[Callable[..., Any]]] = {
     "profile": [shoal.profile],
     "detect": [shoal.detect],
-    "risk": [shoal.risk, shoal.Sample],
-    "leak": [shoal.leak, shoal.Simulation],
+    "risk": [shoal.risk],
+    "leak": [shoal.leak],
     "lattice": [shoal.lattice],
     "cells": [shoal.cells],
     "hierarchy build": [shoal.build_hierarchy],
@@ -43,7 +43,7 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "perturb": [shoal.perturb],
     "safe-harbor": [shoal.safe_harbor],
     "pseudonymize": [shoal.pseudonymize],
-    "shift-dates": [shoal.shift_dates, shoal.DateReading],
+    "shift-dates": [shoal.shift_dates],
     "scrub": [shoal.scrub],
     "k-safety": [shoal.k_safety],
     "apply": [shoal.apply_plan],
@@ -64,7 +64,6 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
 WITHOUT_OPTION = {
     "lattice": {"local"},
     "apply": {"plan"},
-    "publish": {"pdf"},
     "verify": {"seed"},
     "attack link": {"policy"},
     "desk query": {"kind"},
@@ -149,9 +148,9 @@ def test_a_message_is_a_template_with_a_field_for_every_place() -> None:
 
 def test_every_placeholder_is_a_parameter_of_the_library() -> None:
     public = [getattr(shoal, name) for name in shoal.__all__]
-    known = parameters_of(*(one for one in public if inspect.isfunction(one)), shoal.Sample, shoal.Simulation)
-    known |= parameters_of(shoal.Options, shoal.DateReading, shoal.GeneralizedText, shoal.OutputFormat, RawQuery)
-    known |= parameters_of(check_hierarchies, with_query) | {"prefer"}
+    known = parameters_of(*(one for one in public if inspect.isfunction(one)))
+    known |= parameters_of(shoal.Options, shoal.OutputFormat, RawQuery)
+    known |= parameters_of(check_hierarchies, report_files, with_query) | {"prefer"}
     known |= {name for kind in (*METHODS.values(), *MODELS, shoal.Policy) for name in kind.model_fields}
     assert not {name: place for name, place in placeholders().items() if name not in known}
 
@@ -191,18 +190,15 @@ def test_a_text_that_names_flags_itself_is_shown_by_commands_that_have_them() ->
     for place, text in written_texts():
         shown_by = next((names for start, names in SHOWN_BY.items() if place.startswith(start)), [])
         assert not unknown_in(text, *(commands()[name] for name in shown_by)), place
-        if not place.startswith(("cli/", "reproduction/")):
+        if not place.startswith(("cli/", "verbs/", "reproduction/")):
             assert shown_by or not named_in(text), f"{place}: name the setting in a Message"
 
 
 def test_every_flag_that_a_command_names_in_a_message_is_its_own() -> None:
-    modules = {entry.module: name for name, entry in COMMANDS.items()}
     for path, tree in trees().items():
-        name = modules.get(f"shoal.{path.removesuffix('.py').replace('/', '.')}")
-        own = [command for known, command in commands().items() if known.split()[0] == name]
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "InputError":
                 said = " ".join(str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant))
                 if path.startswith("cli/") and named_in(said):  # what commands share names flags of some of them
-                    unknown = [unknown_in(said, command) for command in own or commands().values()]
+                    unknown = [unknown_in(said, command) for command in commands().values()]
                     assert not set.intersection(*unknown), f"{path}:{node.lineno}"

@@ -11,16 +11,16 @@ from typing import Any
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 from pydantic import ValidationError
 from rich.console import Console
-from typer.testing import CliRunner
 
 from results_cases import CASES, CONTROL, SECRETS, TAG, Case
 from shoal.cli import app
 from shoal.cli import render as terminal
 from shoal.cli.render import render
 from shoal.errors import InputError
-from shoal.results import Chart
+from shoal.results import Chart, Exhibit
 from shoal.results.html import fragment
 from shoal.results.registry import MODULES, all_results, model_of, result_type, schema_of
 
@@ -122,7 +122,7 @@ def test_a_notebook_shows_it_escaped(case: Case) -> None:
 def test_a_notebook_draws_it(case: Case) -> None:
     """Charts stand in the page, and every result has one of its own, with something in it and no secret."""
     pytest.importorskip("altair", reason="the extra `charts` is not installed")
-    charts = [section for section in case.result.sections() if isinstance(section, Chart)]
+    charts = [section for section in case.result.sections() if isinstance(section, (Chart, Exhibit))]
     assert case.result._repr_html_().count("<svg") == len(charts)
     drawn = case.result.plot().to_dict()
     assert any(drawn["datasets"].values()), "a chart without anything in it"

@@ -65,7 +65,7 @@ def test_a_journalist_looks_in_the_population() -> None:
     """In the population: a x4, b x2, c x1. The sample holds a x2, b x1, and d, whom the population misses."""
     sample = pl.DataFrame({"x": ["a", "a", "b", "d"]})
     people = pl.DataFrame({"x": ["a", "b", "c"], "n": [4, 2, 1]})
-    found = shoal.risk(sample, quasi_identifiers=["x"], population=shoal.PopulationCounts(people, "n"), threshold=0.4)
+    found = shoal.risk(sample, quasi_identifiers=["x"], population=people, population_count="n", threshold=0.4)
     assert found.journalist is not None
     assert found.population_table is not None
     assert found.journalist.highest == 1
@@ -205,7 +205,7 @@ def test_where_everything_is_suppressed_nothing_is_certified() -> None:
     [
         {"null_rule": "foo"},
         {"generalized": "maybe"},
-        {"generalized": shoal.GeneralizedText("auto", "zz")},  # type: ignore[arg-type]
+        {"generalized": "auto", "domain": "zz"},  # type: ignore[arg-type]
         {"threshold": [1]},
         {"knowledge": ["a"]},
     ],
@@ -265,7 +265,7 @@ def test_five_records_alike_are_5_anonymous_and_nine_are_2_anonymous() -> None:
         ({"quasi_identifiers": ["none"], "null_rule": "drop"}, "nothing is left"),
         ({"knowledge": {"g": []}, "quasi_identifiers": ["a"]}, "has no columns"),
         ({"knowledge": {str(index): ["a"] for index in range(13)}}, "too many combinations"),
-        ({"quasi_identifiers": ["a"], "population": shoal.PopulationCounts(None, "n")}, "no population"),
+        ({"quasi_identifiers": ["a"], "population": None, "population_count": "n"}, "no population"),
         (
             {"quasi_identifiers": ["empty"], "null_rule": "wildcard", "population": pl.DataFrame({"empty": [1]})},
             "equal values",

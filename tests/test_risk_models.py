@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
@@ -111,7 +111,7 @@ def test_what_is_not_judged_does_not_pass_the_gate(tmp_path: Path) -> None:
 def test_what_was_not_measured_is_null_and_does_not_pass(tmp_path: Path) -> None:
     """With every key missing and null matching anything no record stands in a class."""
     empty = pl.DataFrame({"a": [None] * 5, "b": [None] * 5, "w": [4.0] * 5}, schema_overrides={"a": pl.Int64})
-    found = shoal.risk(empty, quasi_identifiers=KEYS, null_rule="wildcard", population=shoal.Sample(weight="w"))
+    found = shoal.risk(empty, quasi_identifiers=KEYS, null_rule="wildcard", weight="w")
     for attacker in (found.prosecutor, found.journalist, found.marketer):
         assert attacker is not None
         assert (attacker.highest, attacker.average, attacker.share_over_threshold) == (None, None, None)
@@ -126,10 +126,10 @@ def test_what_was_not_measured_is_null_and_does_not_pass(tmp_path: Path) -> None
 
 def test_an_approximation_without_weights_is_refused() -> None:
     with pytest.raises(InputError, match="needs weights"):
-        shoal.risk(FRAME, quasi_identifiers=KEYS, population=shoal.Sample(approximate=True))
+        shoal.risk(FRAME, quasi_identifiers=KEYS, approximate=True)
 
 
 def test_one_class_is_one_class() -> None:
     frame = pl.DataFrame({"a": [1, 1, 2, 2], "b": [1] * 4, "w": [0.5, 0.5, 20.0, 20.0]})
-    found = shoal.risk(frame, quasi_identifiers=KEYS, population=shoal.Sample(weight="w"))
+    found = shoal.risk(frame, quasi_identifiers=KEYS, weight="w")
     assert any(note.startswith("in 1 class the weights") for note in found.notes)

@@ -47,16 +47,10 @@ if TYPE_CHECKING:
     from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
     from shoal.exposure import (
-        GeneralizedText,
         IdentityRisk,
-        MissingKeys,
-        PopulationCounts,
-        PopulationMargins,
-        Sample,
-        SensitiveQuestions,
         risk,
     )
-    from shoal.exposure.leakage import LeakRisk, LeakSeries, Simulation, leak
+    from shoal.exposure.leakage import LeakRisk, LeakSeries, leak
     from shoal.methods import Coarsen, Lattice, Mask, Method, Microaggregate, Mondrian, Recode, SortedClusters, Suppress
     from shoal.methods.anonymize import Anonymized, anonymize
     from shoal.methods.cells import Cells, cells
@@ -66,7 +60,7 @@ if TYPE_CHECKING:
     from shoal.methods.perturbation.results import Perturbed
     from shoal.methods.pseudonyms.pseudonymize import pseudonymize
     from shoal.methods.pseudonyms.results import Pseudonymized, Shifted
-    from shoal.methods.pseudonyms.shift_dates import DateReading, shift_dates
+    from shoal.methods.pseudonyms.shift_dates import shift_dates
     from shoal.methods.scrubbing.documents import KSafety, k_safety
     from shoal.methods.scrubbing.results import ScrubResult
     from shoal.methods.scrubbing.scrub import scrub
@@ -112,9 +106,7 @@ _HOME = {
     "Column": "shoal.storage",
     "Desk": "shoal.dp",
     "Comparison": "shoal.releases.compare",
-    "DateReading": "shoal.methods.pseudonyms.shift_dates",
     "Detection": "shoal.detection",
-    "GeneralizedText": "shoal.exposure",
     "Hierarchy": "shoal.ranges.hierarchy",
     "IdentityRisk": "shoal.exposure",
     "ImportedPolicy": "shoal.policy.migration.import_policy",
@@ -123,18 +115,12 @@ _HOME = {
     "LeakSeries": "shoal.exposure.leakage",
     "Perturbed": "shoal.methods.perturbation.results",
     "Policy": "shoal.policy",
-    "MissingKeys": "shoal.exposure",
-    "PopulationCounts": "shoal.exposure",
-    "PopulationMargins": "shoal.exposure",
     "Publication": "shoal.reports.publication.results",
     "PublicationComparison": "shoal.reports.publication.compare",
     "Profile": "shoal.detection.profiles",
     "Pseudonymized": "shoal.methods.pseudonyms.results",
     "SafeHarbor": "shoal.methods.hipaa.results",
-    "Sample": "shoal.exposure",
-    "SensitiveQuestions": "shoal.exposure",
     "Shifted": "shoal.methods.pseudonyms.results",
-    "Simulation": "shoal.exposure.leakage",
     "ShoalError": "shoal.errors",
     "Table": "shoal.storage",
     "anonymize": "shoal.methods.anonymize",
@@ -200,10 +186,8 @@ __all__ = [
     "Coarsen",
     "Column",
     "Comparison",
-    "DateReading",
     "Desk",
     "Detection",
-    "GeneralizedText",
     "Hierarchy",
     "IdentityRisk",
     "ImportedPolicy",
@@ -218,14 +202,11 @@ __all__ = [
     "Membership",
     "Method",
     "Microaggregate",
-    "MissingKeys",
     "Mondrian",
     "Options",
     "OutputFormat",
     "Perturbed",
     "Policy",
-    "PopulationCounts",
-    "PopulationMargins",
     "Profile",
     "Pseudonymized",
     "Publication",
@@ -238,13 +219,10 @@ __all__ = [
     "Released",
     "Reproduction",
     "SafeHarbor",
-    "Sample",
     "Scoreboard",
     "ScrubResult",
-    "SensitiveQuestions",
     "Shifted",
     "ShoalError",
-    "Simulation",
     "SolutionSpace",
     "SortedClusters",
     "Suppress",

@@ -32,6 +32,7 @@ LeakMethod = Literal["exact", "recursion", "recursion-class-weights"]
 LeakUnit = Literal["persons", "records"]
 Draw = Literal["everybody", "leak"]
 PseudonymFormat = Literal["hex", "short", "uuid", "digits"]
+PseudonymMethod = Literal["hmac-sha-256", "blake2b"]
 DateOrder = Literal["dmy", "mdy", "ymd"]
 # what a shift of dates keeps, and what happens to dates that cannot be read
 KeptOfDates = Literal["nothing", "weekday", "season", "weekday-and-season"]
@@ -40,9 +41,15 @@ Unreadable = Literal["error", "blank"]
 Replacing = Literal["tag", "surrogate", "mask"]
 # the same where no key is at hand
 KeylessReplacing = Literal["tag", "mask"]
+# few terms of a document removed, fast, or the fewest
+SafetyMethod = Literal["greedy", "exact"]
 # how a privacy budget is added up, and the kind of noise
 Accounting = Literal["basic", "zcdp"]
 Mechanism = Literal["laplace", "gaussian"]
+# what a desk can be asked
+QueryKind = Literal["count", "persons", "sum", "mean", "variance", "median", "quantile", "histogram", "bounds"]
+# the headings of a standard that a report may have
+Crosswalk = Literal["iso-27559", "hipaa", "ema", "wp29"]
 
 
 def words_of(vocabulary: Any) -> tuple[str, ...]:

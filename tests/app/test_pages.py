@@ -12,15 +12,38 @@ import shoal
 import shoal.app
 from app.conftest import Running
 from shoal.app.counter import Counter
-from shoal.app.pages.charts import BarRow, Point, RateRow, bars, line_chart, paired_bars, rates, shares_up_to
-from shoal.app.pages.columns import sets_by_size
+from shoal.app.pages.charts import Point, bars, drawn, line_chart, shares_up_to
+from shoal.app.pages.columns import SingledOut, sets_by_size
 from shoal.app.pages.protect import goal_of, with_goal
+from shoal.detection.results import Detection
 from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.releases.published import sign_release
 from shoal.releases.signing import make_signing_key
 from shoal.results.html import markup
-from shoal.results.sections import Bar, Cell, Figure, Figures, Files, Grid, Headline, Notes
+from shoal.results.registry import from_json
+from shoal.results.sections import (
+    Bar,
+    BarPicture,
+    BarRow,
+    Cell,
+    Chart,
+    Exhibit,
+    Figure,
+    Figures,
+    Files,
+    Grid,
+    Headline,
+    LinePicture,
+    LinePoint,
+    Meaning,
+    Notes,
+    PairPicture,
+    PairRow,
+    Picture,
+    RatePicture,
+    RateRow,
+)
 
 TEMPLATES = sorted((Path(shoal.app.__file__).parent / "templates").glob("*.html"))
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
@@ -40,22 +63,32 @@ def test_the_script_makes_no_markup_and_goes_nowhere_else() -> None:
 
 def test_charts_and_sections_escape_every_text() -> None:
     up = shares_up_to(0.4, HOSTILE)
-    drawn = [
-        line_chart([Point(0.1, 0.2, HOSTILE, HOSTILE, HOSTILE)], up, up, HOSTILE, limit=(0.1, HOSTILE), target=HOSTILE),
-        bars([BarRow(HOSTILE, 0.3, HOSTILE, HOSTILE)], HOSTILE),
-        paired_bars([(HOSTILE, 0.1, 0.2, HOSTILE)], HOSTILE),
-        rates([RateRow(HOSTILE, 0.1, 0.05, 0.2, 0.1, 0.1, HOSTILE)], HOSTILE),
+    point = LinePoint(0.1, 0.2, HOSTILE)
+    pictures: list[Picture] = [
+        BarPicture((BarRow(HOSTILE, 0.3, HOSTILE),), HOSTILE, HOSTILE),
+        RatePicture((RateRow(HOSTILE, 0.1, 0.05, 0.2, 0.1, 0.1),)),
+        LinePicture((point,), HOSTILE, HOSTILE, figures=True, own=point),
+        PairPicture((PairRow(HOSTILE, HOSTILE, 0.1, 0.2),)),
+    ]
+    charts = [Chart(picture, HOSTILE, HOSTILE) for picture in pictures]
+    grid = Grid((HOSTILE, ""), [(HOSTILE, Bar(0.5)), (Cell(HOSTILE), "")], title=HOSTILE)
+    texts = [
+        line_chart([Point(0.1, 0.2, HOSTILE, HOSTILE, HOSTILE)], up, up, HOSTILE, target=HOSTILE),
+        bars(Grid((HOSTILE, "", ""), [(HOSTILE, HOSTILE, Bar(0.5))]), HOSTILE),
+        *map(drawn, charts),
+        *(markup([Exhibit(chart, grid, HOSTILE, HOSTILE)], draw) for chart in charts for draw in (drawn, None)),
         markup(
             [
                 Headline(HOSTILE),
+                Meaning(HOSTILE, HOSTILE),
                 Figures([Figure(HOSTILE, HOSTILE)], HOSTILE),
-                Grid((HOSTILE, ""), [(HOSTILE, Bar(0.5)), (Cell(HOSTILE), "")], title=HOSTILE),
+                grid,
                 Notes([HOSTILE]),
                 Files({HOSTILE: HOSTILE}),
             ]
         ),
     ]
-    for text in drawn:
+    for text in texts:
         assert "script" in text
         assert not re.search(r"<script|<img|\"'>", text)
 
@@ -119,18 +152,18 @@ def test_the_curve_ends_with_the_set_that_singles_out_everybody(tmp_path: Path) 
     path = tmp_path / "keys.csv"
     rows = [f"{n // 4},{n % 4},{n % 3 if n < 9 else 0}" for n in range(16)]
     path.write_text("a,b,c\n" + "\n".join(rows) + "\n")
-    found = shoal.detect(str(path), columns=["a", "b", "c"]).to_dict()
-    assert found["identifiers"] == [["a", "b"]]
+    found = shoal.detect(str(path), columns=["a", "b", "c"])
+    assert found.identifiers == [["a", "b"]]
     sets, keys = sets_by_size(found)
     assert sorted(sets) == [1, 2]
-    assert (sets[2]["columns"], sets[2]["uniqueness"], sets[2]["uniques"]) == (["a", "b"], 1.0, 16)
+    assert sets[2] == SingledOut(["a", "b"], 16, 1.0)
     assert keys == [["a", "b"]]
 
 
 def test_without_such_a_set_the_curve_ends_with_the_best() -> None:
     sets = [{"columns": list("abc"[:size]), "uniques": size, "uniqueness": size / 10} for size in (1, 2, 3)]
     found = {"identifiers": [], "best": sets[1], "by_size": sets, "records": 10}
-    assert sorted(sets_by_size(found)[0]) == [1, 2]
+    assert sorted(sets_by_size(from_json(Detection, found))[0]) == [1, 2]
 
 
 def test_a_policy_that_is_refused_stays_in_its_field(app: Running, people: Path) -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from shoal.app.project import FileReading, Project, Workspace
 from shoal.app.reproduce_step import in_one, reproduce_step, script
-from shoal.cli.options import names_of
 from shoal.releases.signing import make_signing_key
+from shoal.verbs.forms import names_of
 
 POLICY = {
     "columns": {
@@ -42,7 +42,7 @@ def workspace(own_temporary_folder: Path, people: Path, tmp_path: Path, monkeypa
 
 def run_command(text: str) -> str:
     """Run a command in this process, as the shell would split it; what it printed."""
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from shoal.cli.group import app
 

@@ -11,7 +11,9 @@ import pytest
 
 from app.conftest import Running
 from shoal.app.pages.check import groups, succeeding, warning_of
+from shoal.attacks import ATTACKS, AttackResult
 from shoal.policy.manifest import private_folder
+from shoal.results.registry import from_json
 
 OUTCOME = {
     "name": "singling-out (twin)", "criterion": "singling-out", "targets": 1500, "rate": 0.82, "low": 0.8, "high": 0.84,
@@ -20,8 +22,12 @@ OUTCOME = {
 }  # fmt: skip
 
 
-def found(**changed: Any) -> dict[str, Any]:
-    return {"attacks": [{**OUTCOME, **changed}], "verdict": {"singling-out": "measured"}}
+def as_json(*outcomes: dict[str, Any]) -> dict[str, Any]:
+    return {"attacks": list(outcomes), "verdict": {"singling-out": "measured"}, "seed": 1}
+
+
+def found(**changed: Any) -> AttackResult:
+    return from_json(AttackResult, as_json({**OUTCOME, **changed}))
 
 
 def test_an_attack_that_succeeds_is_not_merely_measured() -> None:
@@ -54,15 +60,18 @@ def test_success_is_held_against_the_risk_that_is_accepted(changed: dict[str, An
 def test_a_twin_speaks_for_its_attack() -> None:
     alone = {**OUTCOME, "name": "singling-out", "control": None, "excess_low": None}
     quiet = {**OUTCOME, "excess_low": 0.01}
-    assert succeeding({"attacks": [alone, quiet], "verdict": {}}, 0.2) == []
-    assert len(succeeding({"attacks": [alone, OUTCOME], "verdict": {}}, 0.2)) == 1
+    assert succeeding(from_json(AttackResult, as_json(alone, quiet)), 0.2) == []
+    assert len(succeeding(from_json(AttackResult, as_json(alone, OUTCOME)), 0.2)) == 1
 
 
 def test_every_attack_is_explained_and_drawn_on_one_axis() -> None:
-    (small,) = groups(found(rate=0.04, low=0.02, high=0.05, control=0.01), [])
+    (small,) = groups(found(name="singling-out", rate=0.04, low=0.02, high=0.05, control=0.01), [])
     assert re.search(r'class="point" x1="4.00"', small["chart"])
     assert "100%" in small["chart"]
-    assert "Success: " in small["explained"][0]["words"]
+    (attack,) = [one for one in ATTACKS if one.name == "singling-out"]
+    assert attack.knows in small["explained"]
+    assert attack.success in small["explained"]
+    assert "4.0% (2.0% to 5.0%)" in small["figures"]
 
 
 @pytest.fixture
@@ -73,7 +82,8 @@ def released(app: Running, people: Path, tmp_path: Path, monkeypatch: pytest.Mon
         place.mkdir()
     (folder / "data.csv").write_text("age\n30\n")
     (folder / "data.csv.manifest.json").write_text(json.dumps({"signature": None}))
-    findings = {"data": {"released": 1}, "policy": {"threshold": 0.2}, "attacks": found()}
+    data = dict.fromkeys(("records", "columns", "released", "suppressed_rows", "removed_rows"), 1)
+    findings = {"data": data, "policy": {"threshold": 0.2}, "attacks": as_json(OUTCOME)}
     (private_folder(folder) / "findings.json").write_text(json.dumps(findings))
     for module in ("check", "release"):
         monkeypatch.setattr(f"shoal.app.pages.{module}.folder_of", lambda *_: folder)

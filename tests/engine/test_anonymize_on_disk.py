@@ -21,15 +21,17 @@ from shoal.errors import InputError
 from shoal.methods.on_disk import levels
 from shoal.methods.results import Anonymized
 from shoal.releases import coded, in_blocks
+from shoal.releases.in_blocks import treatments_in_codes
 from shoal.releases.jobs import Writing, release_anonymized
-from shoal.storage import external, spill
+from shoal.releases.treatment import treatments
+from shoal.storage import spill, table
 from shoal.storage.classes import Coded, CountTable
 from shoal.storage.disk_order import DiskOrder, shuffled_on_disk
+from shoal.storage.external import TupleOfRow
 from shoal.storage.formats import plain
 from shoal.storage.order import shuffled_order
 from shoal.storage.reading import Options
 from shoal.storage.spill import Spill
-from shoal.storage.tuples import TupleOfRow
 
 SMALL, LARGE = "20kB", "1GB"
 QI = ["age", "seen", "height"]
@@ -51,8 +53,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "spilled"
     folder.mkdir()
     monkeypatch.setenv("SHOAL_SPILL", str(folder))
-    monkeypatch.setattr(spill, "ROWS_AT_ONCE", 300)
-    monkeypatch.setattr(external, "ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(table, "ROWS_AT_ONCE", 300)
     monkeypatch.setattr(in_blocks, "_ROWS", 700)
     monkeypatch.setattr(plain, "ROW_GROUP", 450)
     return folder
@@ -155,6 +156,41 @@ def test_boxes_on_disk_are_those_in_memory(rows: int, seed: int, how: dict[str, 
     assert there.block(slice(0, rows)).polars.equals(here.polars)
     assert of_findings(there) == of_findings(here)
     assert there.models == here.models
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    block=st.integers(1, 500),
+    written=st.integers(1, 300),
+    memory=st.sampled_from([1, 2_000, 9_000]),
+    how=st.sampled_from([*METHODS[:4], {"method": "lattice", "k": 3, "suppression": 0.1}]),
+    seed=st.integers(0, 10**6),
+)
+def test_blocks_of_any_size_give_what_memory_gives(
+    block: int, written: int, memory: int, how: dict[str, Any], seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A table in memory is one block; blocks on disk of any size, and any memory, give the same file and figures."""
+    folder = tmp_path_factory.mktemp("blocks")
+    people(400, seed).with_columns(pl.col("age") // 30).write_csv(folder / "people.csv")
+    found = []
+    for name, budget, rows in (("here", LARGE, 1 << 22), ("there", memory, block)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(table, "ROWS_AT_ONCE", rows)
+            patch.setattr(in_blocks, "_ROWS", written)
+            patch.setattr(levels, "BYTES_PER_ROW", 0)
+            result = release_anonymized(
+                folder / "people.csv",
+                output=folder / f"{name}.csv",
+                quasi_identifiers=["age", "height"] if how["method"] == "lattice" else QI,
+                sensitive="pay",
+                decide={**ROLES, **({"seen": "other"} if how["method"] == "lattice" else {})},
+                options=Options(memory=budget),
+                writing=Writing(seed=5),
+                **how,
+            )
+        assert result.on_disk == (name == "there")
+        found.append(((folder / f"{name}.csv").read_bytes(), of_findings(result), result.models))
+    assert found[0] == found[1]
 
 
 def test_many_equal_distances_are_sorted_by_row() -> None:
@@ -311,6 +347,60 @@ def test_levels_are_those_of_memory(
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("how", SEARCHES[1:3], ids=str)
+def test_suppressed_rows_of_many_are_treated_as_those_of_few(
+    how: dict[str, Any], form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written block by block from codes, at once as a frame, and from disk: the same file."""
+    monkeypatch.setattr(levels, "BYTES_PER_ROW", 0)
+    source, found = tmp_path / f"patients.{form}", []
+    getattr(patients(4_000), f"write_{form}")(source)
+    for name, memory, many in (("frame", LARGE, 1 << 18), ("codes", LARGE, 100), ("disk", SMALL, 100)):
+        monkeypatch.setattr(in_blocks, "MANY_ROWS", many)
+        output = tmp_path / f"{name}.{form}"
+        made = release_anonymized(
+            source, output=output, options=Options(memory=memory), writing=Writing(seed=5), **LATTICE, **how
+        )
+        manifest = json.loads(output.with_suffix(".manifest.json").read_text())
+        assert made.findings.suppressed_rows > 0
+        found.append((pl.read_csv(output) if form == "csv" else pl.read_parquet(output), manifest["columns"],
+                      made.findings.removed_rows, made.written, manifest["suppressed_rows"]))  # fmt: skip
+    assert all(one[0].equals(found[0][0]) and one[1:] == found[0][1:] for one in found)
+
+
+@pytest.mark.parametrize("from_codes", [False, True])
+def test_rows_that_must_go_are_removed_in_the_same_way(
+    from_codes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where what is emptied shifts the whole table, suppressed rows leave: from a frame, from codes, from disk."""
+    monkeypatch.setattr(levels, "BYTES_PER_ROW", 0)
+    if from_codes:
+        monkeypatch.setattr(coded, "FROM_ROWS", 100)
+        monkeypatch.setattr(coded, "ROW_GROUP", 450)
+    source, found = tmp_path / "patients.parquet", []
+    patients(4_000).write_parquet(source)
+    for name, memory, many in (("frame", LARGE, 1 << 18), ("codes", LARGE, 100), ("disk", SMALL, 100)):
+        monkeypatch.setattr(in_blocks, "MANY_ROWS", many)
+        output = tmp_path / f"{name}.parquet"
+        with monkeypatch.context() as patch:
+            patch.setattr("shoal.releases.write.treatments", lambda *given: _last(treatments(*given)))
+            patch.setattr("shoal.releases.write.treatments_in_codes", lambda *given: _last(treatments_in_codes(*given)))
+            made = release_anonymized(
+                source, output=output, options=Options(memory=memory), writing=Writing(seed=5), **LATTICE, **SEARCHES[2]
+            )
+        assert made.findings.removed_rows > 0
+        assert made.written == 4_000 - made.findings.removed_rows
+        found.append((pl.read_parquet(output), made.findings.removed_rows))
+        assert shoal.verify(output, original=source).verdict == "holds"
+    assert all(one[0].equals(found[0][0]) and one[1] == found[0][1] for one in found)
+
+
+def _last(ways: list[Any]) -> list[Any]:
+    assert len(ways) == 2, "cells are emptied, or rows are removed"
+    return ways[-1:]
+
+
 def towns() -> pl.DataFrame:
     """Three large towns with one tuple each, and six small ones with many."""
     draw, names = np.random.default_rng(1), ["Dd", "Ee", "Ff", "Gg", "Hh", "Ii"]
@@ -363,7 +453,7 @@ def test_rows_that_are_removed_leave_the_others_in_their_order() -> None:
     kept = np.delete(np.arange(900), removed)
     with Spill(memory=1) as disk:
         disk.start(1)
-        left = in_blocks.OnDisk(result, {}, removed).in_order(3, disk).block(slice(0, len(kept))).polars
+        left = in_blocks.TreatedCodes(result, {}, removed).in_order(3, disk).block(slice(0, len(kept))).polars
     whole = result.block(slice(0, 900)).polars
     assert left.equals(whole[kept[shuffled_order(len(kept), 3)]])
 
@@ -399,54 +489,39 @@ def test_a_disk_that_fills_up_is_one_sentence(
 
 KILLED = """
 import os, signal, sys
-import polars as pl
-from pathlib import Path
 from shoal.storage.formats import plain
 from shoal.storage.reading import Options
 from shoal.releases import in_blocks
+from shoal.releases.in_blocks import treatments_in_codes
 from shoal.releases.jobs import Writing, release_anonymized
+from shoal.releases.treatment import treatments
 in_blocks._ROWS, plain.ROW_GROUP = 500, 450
-if sys.argv[3] == "kill":
-    block = in_blocks.Anonymized.block
-    seen = []
-    def killed(self, rows):
-        seen.append(rows)
-        if len(seen) == 4:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return block(self, rows)
-    in_blocks.Anonymized.block = killed
-else:
-    from shoal.storage import checkpoints
-    before = checkpoints.kept_table
-    def again(spill):
-        found = before(spill)
-        assert found is not None, "the table was read before"
-        checkpoints.kept_table = before
-        return found
-    checkpoints.kept_table = again
+block, seen = in_blocks.Anonymized.block, []
+def killed(self, rows):
+    seen.append(rows)
+    if len(seen) == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return block(self, rows)
+in_blocks.Anonymized.block = killed
 release_anonymized(sys.argv[1], output=sys.argv[2], quasi_identifiers=["age", "seen", "height"], sensitive="pay",
     decide={"name": "identifier", "ward": "other"}, options=Options(memory="20kB"), writing=Writing(seed=5),
     method="sorted-clusters", k=7)
 """
 
 
-def test_a_run_that_was_killed_goes_on(tmp_path: Path, own_folder: Path) -> None:
+def test_a_run_that_was_killed_is_cleaned_up_after(tmp_path: Path, own_folder: Path) -> None:
     source, output, expected = (tmp_path / f"{name}.parquet" for name in ("people", "safe", "expected"))
     people(3_000).write_parquet(source)
     released(source, expected, LARGE, **S2)
-    run = [sys.executable, "-c", KILLED, str(source), str(output)]
-    assert subprocess.run([*run, "kill"], check=False).returncode == -signal.SIGKILL
+    assert (
+        subprocess.run([sys.executable, "-c", KILLED, str(source), str(output)], check=False).returncode
+        == -signal.SIGKILL
+    )
     assert not output.exists()
-    (left,) = [folder for folder in own_folder.iterdir() if "table" in _journal(folder)]
-    assert "table" in _journal(left)
-    subprocess.run([*run, "again"], check=True)
+    assert list(own_folder.iterdir())
+    released(source, output, SMALL, **S2)
     assert output.read_bytes() == expected.read_bytes()
     assert not list(own_folder.iterdir())
-
-
-def _journal(folder: Path) -> dict[str, Any]:
-    state = folder / "state.json"
-    return json.loads(state.read_text()) if state.exists() else {}
 
 
 # the order of rows

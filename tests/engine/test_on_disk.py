@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import stat
@@ -24,11 +23,13 @@ from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
 from shoal.methods.on_disk import measured
 from shoal.policy import as_policy
-from shoal.storage import external, reading, spill
+from shoal.storage import external, spill, table
 from shoal.storage.classes import Coded, CountTable
+from shoal.storage.external import PackedWords
 from shoal.storage.reading import Options, read
 from shoal.storage.spill import Spill, bytes_of, memory_budget
 from shoal.storage.table import on_disk
+from shoal.storage.tuples import counted_tuples
 from shoal.wording import in_units
 
 SMALL = "2kB"
@@ -41,8 +42,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "spilled"
     folder.mkdir()
     monkeypatch.setenv("SHOAL_SPILL", str(folder))
-    monkeypatch.setattr(spill, "ROWS_AT_ONCE", 300)
-    monkeypatch.setattr(external, "ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(table, "ROWS_AT_ONCE", 300)
     return folder
 
 
@@ -104,6 +104,23 @@ def test_risk_and_leak_are_the_same(how: dict[str, Any], form: str, tmp_path: Pa
         found.append((shoal.risk(path, quasi_identifiers=names, **how).to_dict(), leaked(path, names, **how)))
     assert found[0] == found[1]
     assert not list(own_folder.iterdir())
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    block=st.integers(1, 700),
+    memory=st.sampled_from([1, 2_000, 20_000]),
+    seed=st.integers(0, 10**6),
+    how=st.sampled_from([{}, {"count": "n"}, {"null_rule": "drop"}]),
+)
+def test_risk_is_the_same_whatever_the_blocks(block: int, memory: int, seed: int, how: dict[str, Any]) -> None:
+    frame, found = people(700, seed), []
+    for budget, rows in (("1GB", 1 << 22), (memory, block)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(table, "ROWS_AT_ONCE", rows)
+            options = Options(memory=budget)
+            found.append(shoal.risk(frame, quasi_identifiers=["town", "age", "seen"], options=options, **how).to_dict())
+    assert found[0] == found[1]
 
 
 POLICIES: list[dict[str, Any]] = [
@@ -176,7 +193,9 @@ def test_one_key_that_most_rows_have_is_counted_and_not_kept(tmp_path: Path) -> 
         with Spill(memory=SMALL) as where:
             where.start(1)
             found = external.count_on_disk({"x": codes}, counts, where)
-            assert list(where.state["alone"].values()) == [7]
+            assert list(
+                external._RangeFiles(PackedWords.of([codes]), counts, where).starts_of_ranges()[1].values()
+            ) == [7]
         kept = slice(None) if counts is None else weights > 0
         told = CountTable.of({"x": Coded(codes.codes[kept], 1 << 40)}, None if counts is None else counts[kept])
         assert found.counts.tolist() == told.counts.tolist()
@@ -257,14 +276,14 @@ KILLED = """
 import os, signal, sys
 import shoal
 from shoal.storage.reading import Options
-from shoal.storage import external
-external.ROWS_AT_ONCE = 300
+from shoal.storage import external, table
+table.ROWS_AT_ONCE = 300
 count, done = external._RangeFiles._count, []
-def count_and_die(self, number):
-    count(self, number)
-    done.append(number)
+def count_and_die(self, files):
+    done.append(count(self, files))
     if len(done) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
+    return done[-1]
 external._RangeFiles._count = count_and_die
 shoal.risk(sys.argv[1], quasi_identifiers=["town", "age", "pay", "seen"], options=Options(memory="20kB"))
 """
@@ -285,30 +304,11 @@ def risk_of(path: Path, memory: str) -> dict[str, Any]:
     return shoal.risk(path, quasi_identifiers=names, options=Options(memory=memory)).to_dict()
 
 
-def test_a_run_after_a_kill_goes_on(tmp_path: Path, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path: Path, own_folder: Path) -> None:
     path = tmp_path / "people.parquet"
     people(9_000).write_parquet(path)
     left = killed(path)
-    assert json.loads((left / "state.json").read_text())["table"]["about"][0] == 9_000
-    ranges = json.loads((left / "state.json").read_text())["sizes"]
-    count, counted = external._RangeFiles._count, []
-    monkeypatch.setattr(
-        external._RangeFiles, "_count", lambda self, number: (counted.append(number), count(self, number))
-    )
-    monkeypatch.setattr("shoal.storage.encode.ColumnEncoder.finish", None)  # nothing is read again
-    found = risk_of(path, "20kB")
-    monkeypatch.undo()
-    monkeypatch.setenv("SHOAL_SPILL", str(own_folder))
-    assert len(counted) == sum(size > 0 for size in ranges) - 2 > 0
-    assert found == risk_of(path, "1GB")
-    assert not list(own_folder.iterdir())
-
-
-def test_a_changed_source_starts_anew_and_what_was_left_is_removed(tmp_path: Path, own_folder: Path) -> None:
-    path = tmp_path / "people.parquet"
-    people(9_000).write_parquet(path)
-    killed(path)
-    people(9_000, seed=1).write_parquet(path)
+    assert any(left.iterdir()), "killed while it counted"
     assert risk_of(path, "20kB") == risk_of(path, "1GB")
     assert not list(own_folder.iterdir())
 
@@ -316,7 +316,7 @@ def test_a_changed_source_starts_anew_and_what_was_left_is_removed(tmp_path: Pat
 def test_what_a_living_run_uses_is_left_alone(own_folder: Path) -> None:
     with Spill(memory=SMALL) as first:
         first.start(1)
-        file = first.file("codes")
+        file = first.new_file("codes")
         file.append(np.arange(3))
         with Spill(memory=SMALL) as second:
             second.start(1)
@@ -324,53 +324,13 @@ def test_what_a_living_run_uses_is_left_alone(own_folder: Path) -> None:
         assert file.mapped(np.int64).tolist() == [0, 1, 2]
 
 
-def test_a_folder_of_somebody_else_is_not_taken_up(own_folder: Path) -> None:
-    open_to_all = own_folder / f"shoal-spill-{os.getuid()}-stamp"
+def test_a_folder_that_others_may_write_to_is_not_removed(own_folder: Path) -> None:
+    open_to_all = own_folder / f"shoal-spill-{os.getuid()}-left"
     open_to_all.mkdir(mode=0o755)
-    (open_to_all / "state.json").write_text("{}")
-    with Spill(memory=SMALL, stamp=lambda: "stamp") as spilled:
+    (open_to_all / "codes").write_text("of somebody else")
+    with Spill(memory=SMALL) as spilled:
         spilled.start(1)
-        assert spilled.folder != open_to_all
-
-
-STOPPED = """
-import os, signal, sys
-import shoal
-from shoal.storage.reading import Options
-from shoal.storage import checkpoints
-checkpoints.SECONDS_BETWEEN = 0
-keep = checkpoints.Checkpoints.keep
-def keep_and_die(self, encoders, about):
-    keep(self, encoders, about)
-    if about["files"] == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-checkpoints.Checkpoints.keep = keep_and_die
-shoal.risk(sys.argv[1], quasi_identifiers=["town", "age", "pay", "seen"], options=Options(memory="20kB"))
-"""
-
-
-@pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_a_run_that_was_killed_while_it_read_goes_on_with_the_next_file(
-    tmp_path: Path, own_folder: Path, monkeypatch: pytest.MonkeyPatch, form: str
-) -> None:
-    folder = tmp_path / "people"
-    folder.mkdir()
-    for seed in range(5):
-        getattr(people(2_000, seed), f"write_{form}")(folder / f"{seed}.{form}")
-    done = subprocess.run([sys.executable, "-c", STOPPED, str(folder)], check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert json.loads(next(own_folder.glob(f"{LEFT}/state.json")).read_text())["reading"]["files"] == 3
-    opened, open_file = [], reading.open_file
-
-    def noted(found: Any, options: Any) -> Any:
-        opened.append(found.path)
-        return open_file(found, options)
-
-    monkeypatch.setattr(reading, "open_file", noted)
-    found = risk_of(folder, "20kB")
-    assert [path.stem for path in opened] == ["0", "3", "4"]  # the first shows that the table is large
-    assert found == risk_of(folder, "1GB")
-    assert not list(own_folder.iterdir())
+    assert [path.name for path in open_to_all.iterdir()] == ["codes"]
 
 
 def test_threads_that_take_a_new_file_at_once_take_different_ones(own_folder: Path) -> None:
@@ -414,3 +374,49 @@ def test_what_is_computed_from_an_array_on_disk_is_in_memory(
         ]
         assert spill.in_blocks(like, lambda block: block + 2, np.uint8).tolist() == [2] * 5
     assert not [path for path in tmp_path.iterdir() if path.is_file()]
+
+
+def test_a_frequent_key_without_records_is_not_a_class() -> None:
+    odd = np.arange(6_000) % 2
+    codes = Coded(np.where(odd, np.arange(6_000) + 30_000_000, 7), 1 << 40)
+    with Spill(memory="1kB") as where:
+        where.start(1)
+        found = external.count_on_disk({"x": codes}, odd * 3, where)
+        ranges = external._RangeFiles(PackedWords.of([codes]), odd * 3, where)
+        assert list(ranges.starts_of_ranges()[1].values()) == [7]
+    assert found.counts.tolist() == [3] * 3_000
+    assert found.tuples["x"].codes.min() == 30_000_001
+
+
+def test_two_counts_in_one_folder_leave_each_other_alone() -> None:
+    draw = np.random.default_rng(1)
+    columns = {name: Coded(draw.integers(0, 1 << 20, 2_000), 1 << 20) for name in "abc"}
+    with Spill(memory="1kB") as where:
+        where.start(1)
+        found = {
+            names: external.count_on_disk({name: columns[name] for name in names}, None, where)
+            for names in ("ab", "bc")
+        }
+        for names, one in found.items():
+            told = CountTable.of({name: columns[name] for name in names}, None)
+            assert {name: one.tuples[name].codes.tolist() for name in names} == {
+                name: told.tuples[name].codes.tolist() for name in names
+            }
+
+
+def test_a_temporary_file_that_is_gone_is_not_a_fault_of_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*given: Any) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("shoal.storage.encode.ColumnEncoder.move_to", gone)
+    with pytest.raises(InputError, match="Temporary files of this run"):
+        LOCAL.count(people(2_000), ["town", "age"], options=Options(memory=SMALL))
+
+
+def test_counting_again_keeps_to_the_memory_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets: list[int] = []
+    start = Spill.start
+    monkeypatch.setattr(Spill, "start", lambda self, need: (budgets.append(self.budget), start(self, need))[1])
+    table = read(people(2_000), ["town", "age"], Options(memory=SMALL))
+    counted_tuples(table, ["town", "age"])
+    assert budgets == [memory_budget(SMALL)] * 2

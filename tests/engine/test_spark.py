@@ -16,7 +16,6 @@ from shoal.engine import LOCAL, TupleRecoding, engine_of
 from shoal.engine.base import Counted
 from shoal.engine.capabilities import CAPABILITIES, capability_table
 from shoal.errors import InputError
-from shoal.methods.hipaa.safe_harbor import SafeHarborReading
 from shoal.releases.jobs import release_safe_harbor
 from shoal.releases.write import Refused, release
 from shoal.storage.reading import Options
@@ -326,8 +325,8 @@ def test_safe_harbor_treats_the_same_cells(spark: Any, left_out: list[str], othe
 @pytest.mark.slow
 def test_safe_harbor_is_released_where_the_rows_are(spark: Any, tmp_path: Path) -> None:
     visits().write_csv(tmp_path / "visits.csv")
-    reading = SafeHarborReading(options=Options(engine="spark"))
-    made = release_safe_harbor(tmp_path / "visits.csv", output=tmp_path / "safe.parquet", reading=reading)
+    options = Options(engine="spark")
+    made = release_safe_harbor(tmp_path / "visits.csv", output=tmp_path / "safe.parquet", options=options)
     assert (made.verdict, made.written) == ("holds", 300)
     wanted = shoal.safe_harbor(visits())
     assert made.residual is not None
@@ -387,7 +386,7 @@ def test_leaks_of_tuples_that_do_not_fit_the_driver(spark: Any, frame: Any) -> N
     try:
         found = shoal.leak(frame, **settings).to_dict()
         with pytest.raises(InputError, match="the driver takes 40"):
-            shoal.leak(frame, simulate=shoal.Simulation(10, unit="records"), **settings)
+            shoal.leak(frame, simulate=10, unit="records", **settings)
         texts = frame.selectExpr("cast(age as string) as age", "sex")
         starred = texts.union(spark.createDataFrame([("*", "*")], NARROW[:2]))
         with pytest.raises(InputError, match="the driver takes 40"):

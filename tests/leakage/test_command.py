@@ -17,7 +17,7 @@ import pytest
 import brute
 import shoal
 from shoal.errors import InputError
-from shoal.exposure.leakage import ClassSizes, Simulation, equation_5, several_persons
+from shoal.exposure.leakage import ClassSizes, equation_5, several_persons
 from shoal.policy import Policy, PolicyError
 from shoal.policy.amounts import parse_leaks, parse_targets
 from shoal.releases.write import Refused
@@ -158,10 +158,10 @@ def test_the_recursion_states_its_difference() -> None:
         ({"threshold": "emma"}, "Threshold"),
         ({"method": "guess"}, "method"),
         ({"simulate": 1}, "runs"),
-        ({"simulate": Simulation(10, draw="hat")}, "draw"),
-        ({"simulate": Simulation(unit="records")}, "no formula"),
-        ({"simulate": Simulation(10, history="50%")}, "no formula"),
-        ({"simulate": Simulation(history="0%")}, "not a share"),
+        ({"simulate": 10, "draw": "hat"}, "draw"),
+        ({"unit": "records"}, "no formula"),
+        ({"simulate": 10, "history": "50%"}, "no formula"),
+        ({"history": "0%"}, "not a share"),
         ({"quasi_identifiers": ["age"], "source": "x"}, "its own persons"),
     ],
 )
@@ -225,7 +225,7 @@ def test_pandas_and_counts(visits: pl.DataFrame) -> None:
     found = one(source=frame, quasi_identifiers=["age"], count="n", leaked=3)
     assert found.class_sizes == {3: 1, 4: 1}
     with pytest.raises(InputError, match="no histories"):
-        shoal.leak(frame, quasi_identifiers=["age"], count="n", leaked=3, simulate=Simulation(10, unit="records"))
+        shoal.leak(frame, quasi_identifiers=["age"], count="n", leaked=3, simulate=10, unit="records")
 
 
 def test_suppressed_persons_and_nulls_are_counted_apart() -> None:
@@ -242,14 +242,14 @@ def test_suppressed_persons_and_nulls_are_counted_apart() -> None:
 
 def test_records_and_parts_of_histories_are_played_out(visits: pl.DataFrame) -> None:
     asked: dict[str, Any] = {"source": visits, "quasi_identifiers": ["age", "town"], "person": "who"}
-    found = one(**asked, leaked=3, simulate=Simulation(4000, seed=1, unit="records"), threshold=0.9)
+    found = one(**asked, leaked=3, simulate=4000, seed=1, unit="records", threshold=0.9)
     wanted = brute.leaked_records_probability([["a", "b"], ["a", "b"], ["b"], ["c"]], 3)
     assert found.method == "simulation"
     assert found.simulated is not None
     assert abs(found.probability - float(wanted)) < 4 * found.simulated.standard_error
     assert found.holds is True
     assert found.to_dict()["unit"] == "records"
-    part = one(**asked, leaked=4, simulate=Simulation(200, seed=1, history="50%"))
+    part = one(**asked, leaked=4, simulate=200, seed=1, history="50%")
     assert part.history == 0.5
     assert "50.0% of their records" in part.summary()
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-import shoal.reports.page
+import shoal.reproduction.page
 from shoal.errors import InputError
-from shoal.reports.page import contents, page, write_folder
 from shoal.reproduction import PAPERS, reproduce, reproduce_all
-from shoal.reproduction.results import KEYS, Exhibit, Line, Reproduction
+from shoal.reproduction.page import contents, page, write_folder
+from shoal.reproduction.results import KEYS, Line, PaperPart, Reproduction
 from shoal.results import results
 from shoal.results.registry import schema_of
 from shoal.storage.reading import Options
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, antoniou: Reproduction) -> 
     """All three papers, charts and all."""
     path = tmp_path_factory.mktemp("papers") / "out"
     reproduce_all(["sanchez", "pastore"], output=path, rows=400)
-    write_folder(path, contents(antoniou.document()))
+    write_folder(path, contents(antoniou))
     return path
 
 
@@ -164,7 +164,7 @@ def test_targets_are_refused_before_any_work(tmp_path: Path, monkeypatch: pytest
 
 
 def test_without_charts_there_is_no_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shoal.reports.page, "_drawn", lambda *_: pytest.fail("drawn"))
+    monkeypatch.setattr(shoal.reproduction.page, "_drawn", lambda *_: pytest.fail("drawn"))
     reproduce("pastore", output=tmp_path / "out", charts=False)
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".json", ".csv", ".html"}
     assert "<img" not in (tmp_path / "out" / "pastore.html").read_text()
@@ -172,9 +172,9 @@ def test_without_charts_there_is_no_picture(tmp_path: Path, monkeypatch: pytest.
 
 def test_words_cannot_open_a_tag() -> None:
     nasty = "<script>alert(1)</script>"
-    exhibit = Exhibit("t", nasty, nasty, (nasty,), [(nasty,)], [Line(nasty, nasty, nasty, False, nasty)])
+    exhibit = PaperPart("t", nasty, nasty, (nasty,), [(nasty,)], [Line(nasty, nasty, nasty, False, nasty)])
     result = replace(Reproduction.of("a", nasty, nasty, nasty, {}, [exhibit]), command=nasty)
-    assert "<script" not in page(result.document(), {})
+    assert "<script" not in page(result, {})
     assert "<script" not in result._repr_html_()
 
 

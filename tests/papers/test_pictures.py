@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from shoal.reports import pictures
-from shoal.reports.chart_style import width
+from shoal.reports.charts.style import width
 from shoal.reproduction import Reproduction, reproduce
+from shoal.reproduction import charts as pictures
 
 # every text of every picture: where it sticks out, and which others it lies on, in pixels
 SCRIPT = """

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from shoal.cli import app
 from shoal.reports.ci import CiReports, artifact, junit_xml, rule_names, sarif_log

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import shoal
 from shoal.cli import app

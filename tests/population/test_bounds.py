@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import shoal
 from shoal.cli import app
@@ -45,7 +45,7 @@ def test_a_figure_that_is_not_a_number_is_over_every_limit() -> None:
 def test_weights_of_more_people_than_there_are(weight: float) -> None:
     frame = pl.DataFrame({**KEYS, "w": [weight] * 5})
     with pytest.raises(InputError, match="weights above 9,007,199,254,740,992"):
-        shoal.risk(frame, quasi_identifiers=["k", "s"], population=shoal.Sample(weight="w"))
+        shoal.risk(frame, quasi_identifiers=["k", "s"], weight="w")
 
 
 def test_weights_in_unsigned_integers_of_64_bits() -> None:
@@ -53,7 +53,7 @@ def test_weights_in_unsigned_integers_of_64_bits() -> None:
     assert encode(series).decode().to_list() == series.to_list()
     frame = pl.DataFrame({**KEYS, "w": pl.Series([2**64 - 1] * 5, dtype=pl.UInt64)})
     with pytest.raises(InputError, match="weights above"):
-        shoal.risk(frame, quasi_identifiers=["k", "s"], population=shoal.Sample(weight="w"))
+        shoal.risk(frame, quasi_identifiers=["k", "s"], weight="w")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_weights_in_unsigned_integers_of_64_bits() -> None:
 )
 def test_a_population_beyond_all_bounds(said: dict[str, Any], setting: str) -> None:
     with pytest.raises(InputError, match=setting):
-        shoal.risk(pl.DataFrame(KEYS), quasi_identifiers=["k", "s"], population=shoal.Sample(**said))
+        shoal.risk(pl.DataFrame(KEYS), quasi_identifiers=["k", "s"], **said)
     with pytest.raises(InputError, match=setting):
         as_policy({"columns": {"k": "quasi-identifier"}, **said})
 
@@ -89,7 +89,7 @@ def test_suppressed_records_do_not_change_the_share() -> None:
     """Records and the people they stand for are of the same rows."""
     frame = pl.DataFrame({"a": [*"xxxxxu"], "b": [*"yyyyyv"], "w": [2.0] * 6})
     stars = pl.DataFrame({"a": ["*"] * 4, "b": ["*"] * 4, "w": [1000.0] * 4})
-    asked: dict[str, Any] = {"quasi_identifiers": ["a", "b"], "population": shoal.Sample(weight="w", estimate="zayatz")}
+    asked: dict[str, Any] = {"quasi_identifiers": ["a", "b"], "weight": "w", "estimate": "zayatz"}
     alone, beside = shoal.risk(frame, **asked), shoal.risk(pl.concat([frame, stars]), **asked)
     assert alone.population is not None
     assert beside.population is not None
@@ -98,9 +98,9 @@ def test_suppressed_records_do_not_change_the_share() -> None:
 
 
 def test_margins_smaller_than_the_sample() -> None:
-    by = shoal.PopulationMargins([{"k": ["a", "b", "c"], "n": [1, 1, 1]}, {"s": ["f", "m"], "n": [2, 1]}])
+    by = [{"k": ["a", "b", "c"], "n": [1, 1, 1]}, {"s": ["f", "m"], "n": [2, 1]}]
     with pytest.raises(InputError, match="5 records, its margins 3 people") as caught:
-        shoal.risk(pl.DataFrame(KEYS), quasi_identifiers=["k", "s"], population=by)
+        shoal.risk(pl.DataFrame(KEYS), quasi_identifiers=["k", "s"], margins=by)
     assert "(margins)" in str(caught.value.cure)
 
 

@@ -28,8 +28,16 @@ def survey(tmp_path: Path) -> str:
 
 
 def test_the_command_gives_what_the_library_gives(survey: str) -> None:
-    sample = shoal.Sample(weight="w", household="hid", estimate="all", suda=1, global_limit="5%", approximate=True)
-    found = shoal.risk(survey, quasi_identifiers=["age", "sex"], population=sample).to_dict()
+    found = shoal.risk(
+        survey,
+        quasi_identifiers=["age", "sex"],
+        weight="w",
+        household="hid",
+        estimate="all",
+        suda_size=1,
+        global_limit="5%",
+        approximate=True,
+    ).to_dict()
     options = ["--weight", "w", "--household", "hid", "--estimate", "all", "--suda-size", "1", "--global-limit", "5%"]
     done = run(survey, "--qi", "age,sex", *options, "--approximate", "--json")
     assert done.returncode == 0, done.stderr

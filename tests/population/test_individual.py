@@ -83,13 +83,12 @@ def test_the_threshold_keeps_the_limit_and_no_higher_one_does(risks: list[float]
 
 def test_figures_of_sdcmicro(data: Path) -> None:
     table = data / "sdcmicro" / "testdata.csv"
-    sample = shoal.Sample(weight="sampling_weight", household="ori_hid", approximate=True)
-    found = shoal.risk(table, quasi_identifiers=KEYS, population=sample)
+    found = shoal.risk(table, quasi_identifiers=KEYS, weight="sampling_weight", household="ori_hid", approximate=True)
     assert found.individual is not None
     assert found.individual.household is not None
     assert found.individual.expected_reidentifications == pytest.approx(10.7782989, abs=5e-8)
     assert found.individual.household.expected_reidentifications == pytest.approx(51.8129, abs=5e-5)
-    exact = shoal.risk(table, quasi_identifiers=KEYS, population=shoal.Sample(weight="sampling_weight"))
+    exact = shoal.risk(table, quasi_identifiers=KEYS, weight="sampling_weight")
     assert exact.individual is not None
     assert exact.individual.expected_reidentifications == pytest.approx(10.7755251, abs=5e-8)
     assert exact.individual.household is None
@@ -108,7 +107,7 @@ def survey() -> pl.DataFrame:
 
 
 def test_risk_by_weight_in_a_table() -> None:
-    found = shoal.risk(survey(), quasi_identifiers=["age"], population=shoal.Sample(weight="w", household="hid"))
+    found = shoal.risk(survey(), quasi_identifiers=["age"], weight="w", household="hid")
     assert found.individual is not None
     by_hand = expected_risk(np.array([2, 2, 1]), np.array([40.0, 10.0, 8.0]))
     each = by_hand[[0, 0, 1, 1, 2]]
@@ -123,10 +122,10 @@ def test_risk_by_weight_in_a_table() -> None:
 
 def test_null_rules_count_weights_as_they_count_records() -> None:
     keys = ["age", "sex"]
-    wild = shoal.risk(survey(), quasi_identifiers=keys, null_rule="wildcard", population=shoal.Sample(weight="w"))
+    wild = shoal.risk(survey(), quasi_identifiers=keys, null_rule="wildcard", weight="w")
     # rows 2 and 3 match each other: two records that stand for ten people
     assert wild.per_record["risk"][3] == pytest.approx(expected_risk(np.array([2]), np.array([10.0]))[0])
-    dropped = shoal.risk(survey(), quasi_identifiers=keys, null_rule="drop", population=shoal.Sample(weight="w"))
+    dropped = shoal.risk(survey(), quasi_identifiers=keys, null_rule="drop", weight="w")
     assert dropped.per_record["risk"].null_count() == 1
     assert dropped.per_record["risk"][2] == pytest.approx(expected_risk(np.array([1]), np.array([5.0]))[0])
 
@@ -135,9 +134,7 @@ def test_a_policy_says_it_too(tmp_path: Path) -> None:
     policy = tmp_path / "policy.yaml"
     policy.write_text("columns: {age: quasi-identifier}\nweight: w\nhousehold: hid\n")
     by_policy = shoal.risk(survey(), policy=policy)
-    given_here = shoal.risk(
-        survey(), quasi_identifiers=["age"], population=shoal.Sample(weight="w", household="hid", global_limit="5%")
-    )
+    given_here = shoal.risk(survey(), quasi_identifiers=["age"], weight="w", household="hid", global_limit="5%")
     assert by_policy.individual is not None
     assert given_here.individual is not None
     assert by_policy.individual.household == given_here.individual.household
@@ -163,18 +160,18 @@ def test_a_policy_says_it_too(tmp_path: Path) -> None:
 def test_bad_input_is_refused(column: list[float], sample: dict[str, object], what: str) -> None:
     table = survey().with_columns(w=pl.Series(column))
     with pytest.raises(shoal.InputError, match=what):
-        shoal.risk(table, quasi_identifiers=["age"], population=shoal.Sample(**sample))  # type: ignore[arg-type]
+        shoal.risk(table, quasi_identifiers=["age"], **sample)  # type: ignore[arg-type]
 
 
 def test_weights_exclude_counts_and_persons() -> None:
     for setting in ({"count": "age"}, {"person": "hid"}):
         with pytest.raises(shoal.InputError, match="belongs to a record"):
-            shoal.risk(survey(), quasi_identifiers=["sex"], population=shoal.Sample(weight="w"), **setting)
+            shoal.risk(survey(), quasi_identifiers=["sex"], weight="w", **setting)
 
 
 def test_weights_under_one_are_noted_and_a_class_counts_at_least_itself() -> None:
     table = survey().with_columns(w=pl.Series([0.5, 0.5, 90, 90, 90]))
-    found = shoal.risk(table, quasi_identifiers=["age"], population=shoal.Sample(weight="w"))
+    found = shoal.risk(table, quasi_identifiers=["age"], weight="w")
     assert found.per_record["risk"][0] == 0.5
     assert any("under 1" in note for note in found.notes)
     assert any("sum to less than the records" in note for note in found.notes)

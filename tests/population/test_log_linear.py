@@ -133,8 +133,7 @@ def test_reasons_why_there_is_none() -> None:
     with pytest.raises(NoEstimate, match="two columns"):
         LogLinear().find(one)
     visits = pl.DataFrame({"a": [1, 1, 2, 3], "b": [1, 2, 2, 2], "p": [1, 1, 2, 3]})
-    asked = shoal.Sample(sampling="10%", estimate="log-linear")
-    found = shoal.risk(visits, quasi_identifiers=["a", "b"], person="p", population=asked)
+    found = shoal.risk(visits, quasi_identifiers=["a", "b"], person="p", sampling="10%", estimate="log-linear")
     assert found.population is not None
     assert found.population[0].status == "no estimate"
     assert "no persons" in str(found.population[0].reason)
@@ -152,8 +151,7 @@ def test_a_rejected_model_gives_no_estimate(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_chance_of_each_unique_stands_beside_its_row() -> None:
     columns = people(6, 20_000)
     table = pl.DataFrame({f"c{place}": values[:2000] for place, values in enumerate(columns)})
-    asked = shoal.Sample(sampling="10%", estimate="log-linear")
-    found = shoal.risk(table, quasi_identifiers=table.columns, population=asked)
+    found = shoal.risk(table, quasi_identifiers=table.columns, sampling="10%", estimate="log-linear")
     assert found.population is not None
     chances = found.per_record["match_correct"]
     assert chances.is_not_null().sum() == found.uniques

@@ -53,7 +53,7 @@ def test_equals_brute_force(rows: list[tuple[int, ...]], size: int) -> None:
 
 def test_by_hand() -> None:
     table = pl.DataFrame({"age": [30, 30, 41, 41], "sex": ["f", "m", "m", "x"]})
-    found = shoal.risk(table, quasi_identifiers=["age", "sex"], population=shoal.Sample(suda=True)).suda
+    found = shoal.risk(table, quasi_identifiers=["age", "sex"], suda=True).suda
     assert found is not None
     # row 0 is the only f, row 3 the only x: one column each, (2 - 1)! = 1; rows 1 and 2 need both: 0! = 1
     assert (found.records, found.sum, found.max) == (4, 4, 1)
@@ -65,9 +65,7 @@ def test_by_hand() -> None:
 
 def test_figures_of_sdcmicro(data: Path) -> None:
     keys = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
-    result = shoal.risk(
-        data / "sdcmicro" / "testdata.csv", quasi_identifiers=keys, population=shoal.Sample(suda=True, sampling="1%")
-    )
+    result = shoal.risk(data / "sdcmicro" / "testdata.csv", quasi_identifiers=keys, suda=True, sampling="1%")
     assert result.suda is not None
     assert (result.suda.sum, result.suda.max, result.suda.records) == (4890, 720, 157)
     scores = result.per_record["suda_score"]
@@ -86,9 +84,7 @@ def test_dis_suda_spreads_the_chance_of_the_file() -> None:
 
 def test_counts_and_removed_rows_keep_their_places() -> None:
     table = pl.DataFrame({"a": [1, 1, None, 2, 3], "b": ["x", "x", "y", "x", "x"], "n": [1, 2, 1, 0, 1]})
-    found = shoal.risk(
-        table, quasi_identifiers=["a", "b"], count="n", null_rule="drop", population=shoal.Sample(suda=True)
-    )
+    found = shoal.risk(table, quasi_identifiers=["a", "b"], count="n", null_rule="drop", suda=True)
     assert found.suda is not None
     assert (found.suda.first, found.suda.records) == ([4], 1)
     assert found.per_record["suda_score"].to_list() == [0.0, 0.0, None, None, 1.0]
@@ -98,18 +94,21 @@ def test_wide_tables_are_searched_up_to_a_size_only() -> None:
     rng = np.random.default_rng(0)
     table = pl.DataFrame({f"c{j}": rng.integers(0, 5, 50) for j in range(30)})
     with pytest.raises(shoal.InputError, match="too many to search"):
-        shoal.risk(table, quasi_identifiers=table.columns, population=shoal.Sample(suda=True))
-    found = shoal.risk(table, quasi_identifiers=table.columns, population=shoal.Sample(suda=2)).suda
+        shoal.risk(table, quasi_identifiers=table.columns, suda=True)
+    found = shoal.risk(table, quasi_identifiers=table.columns, suda_size=2).suda
     assert found is not None
     assert found.size == 2
 
 
 @pytest.mark.parametrize(
     ("setting", "what"),
-    [({"null_rule": "wildcard"}, "equal values"), ({"person": "p"}, "persons"), ({"suda": 0}, "one column or more")],
+    [
+        ({"null_rule": "wildcard"}, "equal values"),
+        ({"person": "p"}, "persons"),
+        ({"suda_size": 0}, "one column or more"),
+    ],
 )
 def test_what_cannot_be_searched_is_refused(setting: dict[str, object], what: str) -> None:
     table = pl.DataFrame({"a": [1, None, 2], "p": [1, 1, 2]})
-    sample = shoal.Sample(suda=setting.pop("suda", True))  # type: ignore[arg-type]
     with pytest.raises(shoal.InputError, match=what):
-        shoal.risk(table, quasi_identifiers=["a"], population=sample, **setting)  # type: ignore[arg-type]
+        shoal.risk(table, quasi_identifiers=["a"], **{"suda": True, **setting})  # type: ignore[arg-type]

@@ -10,11 +10,12 @@ import pytest
 
 import shoal
 from shoal.attacks import ATTACKS
-from shoal.reports.chapters import Chapter, ReportExhibit, chapters_of
-from shoal.reports.chapters.exposure import leak
+from shoal.reports.chapters import Chapter, chapters_of
+from shoal.reports.charts.pictures import ticks
+from shoal.reports.findings_model import typed_findings
 from shoal.reports.report import report_html
-from shoal.reports.report_charts import ticks
-from shoal.results import Cell, Grid, Headline
+from shoal.results import Cell, Exhibit, Grid, Headline
+from shoal.results.sections import LinePicture, LinePoint, RatePicture, RateRow
 
 
 def copied(found: dict[str, Any]) -> dict[str, Any]:
@@ -23,15 +24,15 @@ def copied(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def chapter(found: dict[str, Any], key: str) -> Chapter:
-    return next(one for one in chapters_of(found) if one.key == key)
+    return next(one for one in chapters_of(typed_findings(found)) if one.key == key)
 
 
 def headlines(found: dict[str, Any], key: str) -> list[str]:
     return [part.text for part in chapter(found, key).sections if isinstance(part, Headline)]
 
 
-def exhibit(found: dict[str, Any], key: str) -> ReportExhibit:
-    return next(part for part in chapter(found, key).sections if isinstance(part, ReportExhibit))
+def exhibit(found: dict[str, Any], key: str) -> Exhibit:
+    return next(part for part in chapter(found, key).sections if isinstance(part, Exhibit))
 
 
 def grid(found: dict[str, Any], key: str, title: str) -> Grid:
@@ -50,17 +51,17 @@ def test_a_leak_of_one_person_is_told_apart_from_one_of_several() -> None:
         "leak": {"leaked": "50%", "targets": 3, "threshold": 0.9},
     }
     table = {"age": [20, 20, 30, 30, 40, 40, 50, 50]}
-    series = shoal.publish(pl.DataFrame(table), policy).findings["leak"]
+    findings = shoal.publish(pl.DataFrame(table), policy).findings
+    series = findings["leak"]
     one = shoal.leak(persons=8, leaked=4, class_size=2).probability
     three = shoal.leak(persons=8, leaked=4, class_size=2, targets=3).probability
     assert {answer["targets"] for answer in series["answers"][:-1]} == {1}
     assert (series["answers"][-1]["targets"], series["answers"][-1]["probability"]) == (3, pytest.approx(three))
-    told = leak({"leak": series})
-    assert told is not None
-    curve = next(part for part in told.sections if isinstance(part, ReportExhibit))
-    assert {"x": 0.5, "y": pytest.approx(one)} in curve.chart.data["rows"]
-    assert all("targets" not in row for row in curve.chart.data["rows"])
-    promised = next(part.text for part in told.sections if isinstance(part, Headline))
+    curve = exhibit(findings, "leak").chart.picture
+    assert isinstance(curve, LinePicture)
+    assert {point.x: point.y for point in curve.points}[0.5] == pytest.approx(one)
+    assert len(curve.points) == len(series["answers"]) - 1
+    (promised,) = headlines(findings, "leak")
     assert "3 people picked at random are all re-identified" in promised
     assert "within the limit of 90.0%" in promised
 
@@ -84,10 +85,8 @@ def test_the_summary_names_the_worst_attack_beside_its_control(plain_findings: d
     assert any("Above the policy's limit: inference." in text for text in headlines(found, "summary"))
     # the twin's row and the release's are one: the release's rate, and the control of the twin
     shown = exhibit(found, "attacks")
-    assert shown.chart.data["rows"] == [
-        {"label": "likely-value", "rate": 0.8, "low": 0.76, "high": 0.85, "baseline": one["baseline"], "twin": 0.7,
-         "control": 0.4}
-    ]  # fmt: skip
+    row = RateRow("likely-value", 0.8, 0.76, 0.85, one["baseline"], control=0.4, twin=0.7)
+    assert shown.chart.picture == RatePicture((row,))
     assert texts(shown.table.rows[0])[-2:] == ["40.0%", "50.0% (40.0% to 60.0%)"]
     verdict = next(texts(row) for row in grid(found, "attacks", "Verdicts").rows)
     assert verdict[:3] == ["inference", "above the limit", "55.0%"]
@@ -144,7 +143,8 @@ def test_a_trial_on_part_of_the_records_is_not_mixed_with_the_release(plain_find
     }  # fmt: skip
     assert [texts(row)[2] for row in grid(found, "change", "Methods that were tried").rows] == ["20,000", "50,000"]
     shown = exhibit(found, "change")
-    assert [row["loss"] for row in shown.chart.data["rows"] if row["chosen"]] == [0.0813], "the diamond is on its line"
+    assert isinstance(shown.chart.picture, LinePicture)
+    assert shown.chart.picture.own == LinePoint(1 / 11, 0.0813), "the diamond is on its line"
     assert "trial with 20,000 of the 50,000 records; the loss of the whole release is 0.0565" in shown.meaning
 
 

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import shoal
 from shoal.cli.group import app
 from shoal.reports.publication.compare import comparison_html
-from shoal.results import Grid
+from shoal.results import Exhibit
 
 
 @pytest.fixture(scope="module")
@@ -79,5 +79,7 @@ def test_an_excess_stands_with_its_interval(folders: list[Path]) -> None:
         for name, excess in one.excess_by_attack.items():
             low, high = one.excess_interval_by_attack[name]
             assert low <= excess <= high
-    table = next(part for part in result.sections() if isinstance(part, Grid) and part.title == "Excess by attack")
+    table = next(
+        part.table for part in result.sections() if isinstance(part, Exhibit) and part.chart.title == "Excess by attack"
+    )
     assert all(" to " in str(cell) for row in table.rows for cell in row[1:])

@@ -9,14 +9,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.group import app
 from shoal.reports.chapters import chapters_of
 from shoal.reports.findings import KEYS, read_findings
+from shoal.reports.findings_model import typed_findings
 from shoal.reports.publication.small_counts import for_the_public, grouped_sizes, without_small_counts
 from shoal.reports.report import CROSSWALKS, arranged, document, report_html, report_pdf
 from shoal.vocabulary import LEAST_SHOWN
@@ -137,7 +138,7 @@ def test_the_public_edition_has_no_seed_and_no_hash_of_the_input(published: tupl
 
 @pytest.mark.parametrize("name", list(CROSSWALKS))
 def test_every_crosswalk_keeps_every_chapter(name: str, published: tuple[Path, shoal.Publication]) -> None:
-    chapters = chapters_of(published[1].findings)
+    chapters = chapters_of(typed_findings(published[1].findings))
     keys = [key for heading in CROSSWALKS[name] for key in heading.chapters if not key.startswith("attacks-")]
     assert sorted(keys) == sorted({chapter.key for chapter in chapters}), "a chapter is lost or stands twice"
     before = [section for chapter in chapters for section in chapter.sections]

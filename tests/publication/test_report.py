@@ -6,15 +6,17 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from shoal.reports.chapters import ReportExhibit, chapters_of
+from shoal.reports.chapters import chapters_of
 from shoal.reports.chapters.base import listing
-from shoal.reports.chart_style import in_both_lights, width, with_lengths
+from shoal.reports.charts.style import in_both_lights, width, with_lengths
+from shoal.reports.findings_model import typed_findings
 from shoal.reports.report import report_html, report_pdf
-from shoal.reports.report_charts import CHARTS
+from shoal.results import Exhibit
+from shoal.results.sections import Picture, ResultPicture
 
 pypdf = pytest.importorskip("pypdf")
 
@@ -26,9 +28,10 @@ def pages_of(pdf: bytes, folder: Path) -> list[str]:
 
 
 def test_every_chart_has_a_meaning_a_formula_a_table_and_words(plain_findings: dict[str, Any]) -> None:
-    chapters = chapters_of(plain_findings)
-    shown = [part for chapter in chapters for part in chapter.sections if isinstance(part, ReportExhibit)]
-    assert {one.chart.name for one in shown} == set(CHARTS), "every chart is shown"
+    chapters = chapters_of(typed_findings(plain_findings))
+    shown = [part for chapter in chapters for part in chapter.sections if isinstance(part, Exhibit)]
+    drawn = {type(one.chart.picture) for one in shown}
+    assert drawn == set(get_args(Picture)) - {ResultPicture}, "every picture is shown"
     for one in shown:
         assert one.meaning.endswith(".")
         assert one.formula.endswith(".")

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from click.testing import Result as Answer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.group import app

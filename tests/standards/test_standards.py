@@ -9,8 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import shoal
 from shoal.cli import app

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from shoal.text import block
 from shoal.text.base import Note
-from shoal.text.block import Block, blocks_of
+from shoal.text.block import Block, notes_in_blocks
 from shoal.text.find import LANGUAGES, find_spans
 from shoal.text.recognisers import pattern
 from shoal.text.words import CAPITAL, LOWER, widest_sign
@@ -29,7 +29,7 @@ def corpus() -> list[str]:
 
 
 def assert_as_alone(texts: list[str]) -> None:
-    notes = [note for some in blocks_of(texts, LANGUAGES) for note in some.notes]
+    notes = [note for some in notes_in_blocks(texts, LANGUAGES) for note in Block(some).notes]
     for text, note in zip(texts, notes, strict=True):
         alone = Note(text, LANGUAGES)
         for name in MADE:

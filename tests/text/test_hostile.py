@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli import app
 from shoal.text.base import Note, Span
-from shoal.text.find import find_spans, settled_spans
+from shoal.text.find import find_spans, is_withheld, settled_spans
+from shoal.text.terms import by_key
 
 HOSTILE = [
     "a", "A", "1", " ", ".", "Mr. ", "Dr. Prof. ", "1.", "1 ", "1-", "(", "+", "a@", "a.", "@a", ":", "0:", "é", "a-",
@@ -89,12 +94,49 @@ def test_what_shows_piece_after_piece_settles_by_whole_words(monkeypatch: pytest
     assert max(span.end for span in spans) == 93
 
 
-def test_a_note_that_never_settles_is_named_by_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_that_never_settles_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shoal.text.find.MOST_ROUNDS", 0)
-    notes = ["fine", "fine", "Mail a.b@c.org"]
-    with pytest.raises(shoal.ShoalError, match="row 3 of column 'note'") as error:
-        shoal.scrub({"note": notes}, text="note")
-    assert "a.b@c" not in str(error.value)
+    done = shoal.scrub({"note": ["fine", "fine", "Mail a.b@c.org"]}, text="note")
+    assert done.frame["note"].to_list() == ["fine", "fine", "[WITHHELD]"]
+    assert done.spans == {"withheld": 1}
+
+
+@pytest.mark.parametrize("stage", ["block", "recogniser", "known", "tidying"])
+@pytest.mark.parametrize("replace", ["tag", "mask", "surrogate"])
+def test_a_note_that_breaks_a_recogniser_is_withheld_and_the_others_are_scrubbed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stage: str, replace: str
+) -> None:
+    """One recogniser, the arrays of a block, the search for known values, or what follows fails on one note."""
+    places = {
+        "block": "shoal.text.find.Block",
+        "recogniser": "shoal.text.recognisers.names._grown",
+        "known": "shoal.text.find.find_known",
+        "tidying": "shoal.text.find.everywhere",
+    }
+    module, name = places[stage].rsplit(".", 1)
+    right = getattr(importlib.import_module(module), name)
+
+    def broken(first: Any, *rest: Any) -> Any:
+        texts = [first] if isinstance(first, str) else [note.text for note in (first if stage == "block" else [first])]
+        if any("Quindlen" in text for text in texts):
+            raise KeyError("Quindlen")
+        return right(first, *rest)
+
+    monkeypatch.setattr(places[stage], broken)
+    path = tmp_path / "visits.csv"
+    path.write_text("name,note\nRose Brown,Mrs Brown is well\nZoe Xu,Dr. Quindlen is out\nAnn Lee,Mr Lee is in\n")
+    key = ("--key-file", str(tmp_path / "secret.key")) if replace == "surrogate" else ()
+    out = tmp_path / "clean.csv"
+    command = ("scrub", str(path), "--text", "note", "--known", "name", "--replace", replace, *key, "-o", str(out))
+    done = CliRunner().invoke(app, [*command])
+    assert done.exit_code == 1
+    assert "1 note withheld whole" in " ".join(done.output.split())
+    assert "Quindlen" not in done.output
+    first, second, third = out.read_text().splitlines()[1:]
+    assert second == ("***" if replace == "mask" else "[WITHHELD]")
+    assert not {"Brown", "Lee"} & {*first.split(), *third.split()}
+    assert first.endswith("is well")
+    assert third.endswith("is in")
 
 
 def test_accents_that_are_signs_of_their_own_go_with_their_name() -> None:
@@ -128,3 +170,81 @@ def test_a_known_value_does_not_leave_as_a_name_of_a_column(header: str) -> None
         shoal.scrub(table, text="note", known=["name", "mrn"])
     assert "uindlen" not in str(error.value)
     assert shoal.scrub(table, text="note", known=["name", "mrn"], keep=header).changed == 0
+
+
+def test_a_table_whose_text_cannot_be_searched_is_released_without_it_and_exit_code_1(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(note: Note, seeds: Any) -> list[Span]:
+        raise KeyError("Quindlen")
+
+    monkeypatch.setattr("shoal.text.recognisers.names._grown", broken)
+    source, policy, out = tmp_path / "visits.csv", tmp_path / "policy.yaml", tmp_path / "safe.csv"
+    source.write_text("age,note\n" + "".join(f"{30 + n % 2},Dr. Quindlen was in on day {n}\n" for n in range(12)))
+    policy.write_text("columns: {age: quasi-identifier, note: text}\nmodels: [{model: k-anonymity, k: 2}]\n")
+    for command in (["anonymize", "--policy", str(policy)], ["safe-harbor", "--policy", str(policy)]):
+        done = CliRunner().invoke(app, [command[0], str(source), *command[1:], "-o", str(out), "--force"])
+        assert done.exit_code == 1, done.output
+        assert "Quindlen" not in done.output + out.read_text()
+        assert "withheld" in out.read_text().lower()
+
+
+# Words of five languages in every dress: possessives, elisions, both apostrophes, hyphens, signs without width, marks,
+# right-to-left, emoji, letters whose upper case is two.
+
+_WORDS = sorted(
+    {phrase for key in ("organisations", "labels", "rules") for some in by_key(key).values() for phrase in some}
+)
+_ODD = [
+    "\u0149gela", "\u1e9e", "\ufb00", "\ufb03", "\u01f0ohn", "\u1e96asan", "\u0390", "\u0130brahim", "Straße", "\ufe70",
+    "\u3164", "\u0345", "\ufdfa", "\u05e9\u05dc\u05d5\u05dd", "\u0639\u0645\u0631", "\u65e5\u672c", "\uae40", "\u216b",
+    "\u0967\u0968/\u0969/\u0968\u0966\u0967\u0968", "\u00bd", "\U0001f469\u200d\u2695\ufe0f", "\u0301", "\u200b",
+    "O'Dowd", "d\u2019Alessandro", "Dr.", "Frau", "Mme", "12/3/2012", "3. März", "[NAME]", "***", "L.T.", "p.weber",
+]  # fmt: skip
+_BEFORE = ["", "", "l'", "L\u2019", "d'", "St.-", "mid-", "(", "\u202e", "\u200f"]
+_BEHIND = ["", "", "'s", "\u2019s", "'S", "'s-", "-", "'", "s'", "-Schule", "straße", "nummer", "\u0301", "\u200b", "."]
+
+
+@st.composite
+def dressed(draw: st.DrawFn) -> str:
+    word = draw(st.one_of(st.sampled_from(_WORDS), st.sampled_from(_ODD), st.text(max_size=4)))
+    case = draw(st.sampled_from([str, str.upper, str.title, str.lower]))
+    return str(draw(st.sampled_from(_BEFORE)) + case(word) + draw(st.sampled_from(_BEHIND)))
+
+
+@st.composite
+def dressed_notes(draw: st.DrawFn) -> str:
+    between = draw(st.sampled_from([" ", " ", " ", "", "-", "'", "\n"]))
+    return between.join(draw(st.lists(dressed(), min_size=1, max_size=12)))
+
+
+@settings(max_examples=300)
+@given(st.lists(dressed_notes(), min_size=1, max_size=4))
+def test_no_recogniser_fails_on_any_text(notes: list[str]) -> None:
+    for note, spans in zip(notes, find_spans(notes), strict=True):
+        assert not is_withheld(spans)
+        assert all(0 <= span.start < span.end <= len(note) for span in spans)
+
+
+@settings(max_examples=60)
+@given(dressed_notes(), dressed_notes(), st.sampled_from(["tag", "mask", "surrogate"]))
+def test_no_verb_fails_on_any_text(note: str, name: str, replace: Any) -> None:
+    key = bytes(range(32)) if replace == "surrogate" else None
+    done = shoal.scrub({"note": [note], "name": [name]}, text="note", known="name", replace=replace, key=key)
+    assert "withheld" not in done.spans
+    shoal.profile({"note": [note, name], "word": [*note.split(), "", ""][:2]})
+    shoal.k_safety({"text": [note]}, entities={"a": [name, "x"], "b": ["x"]}, k=2)
+
+
+@pytest.mark.parametrize(
+    ("note", "left"),
+    [
+        ("He met the hospital's Buddhist volunteer.", "He met the hospital's Buddhist volunteer."),
+        ("Visita a l'ÉCOLE'S gate near ÉCOLE'S- garden", "Visita a l'ÉCOLE'S gate near ÉCOLE'S- garden"),
+        ("\u0149-slack and no more", None),
+    ],
+)
+def test_a_possessive_starts_no_phrase_of_an_organisation(note: str, left: str | None) -> None:
+    done = shoal.scrub({"note": [note]}, text="note")
+    assert "withheld" not in done.spans
+    assert left is None or done.frame["note"][0] == left

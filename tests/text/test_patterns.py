@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from shoal.text.base import Note
-from shoal.text.block import blocks_of
+from shoal.text.block import Block, notes_in_blocks
 from shoal.text.find import LANGUAGES
 from shoal.text.recognisers import RECOGNISERS
 from shoal.text.recognisers.pattern import Pattern, Patterns
@@ -37,7 +37,8 @@ def gated(pattern: Pattern, note: Note) -> set[tuple[int, int]]:
 def test_triggers_lose_nothing(recogniser: Patterns) -> None:
     halves = ("tuned", "held_out", "stranger", "second")
     lines = [line for half in halves for line in (CORPUS / f"{half}.jsonl").open()]
-    blocks = list(blocks_of([json.loads(line)["text"] for line in lines[::2]], LANGUAGES))
+    texts = [json.loads(line)["text"] for line in lines[::2]]
+    blocks = [Block(notes) for notes in notes_in_blocks(texts, LANGUAGES)]
     for pattern in recogniser.patterns:
         asks = (
             pattern.words

@@ -129,11 +129,11 @@ def test_what_stands_between_tags_is_the_original(
 
 def test_the_report_says_what_was_replaced() -> None:
     from shoal.methods.scrubbing.scrub import scrubbed_text
-    from shoal.reports.chapters.change import _scrubbed
+    from shoal.reports.chapters.change import scrubbed_sections
 
     table = shoal.read(pl.DataFrame(TABLE))
     made = scrubbed_text(table, shoal.Policy.model_validate(RULES))
     assert made is not None
-    grid, notes = _scrubbed(made.in_public())
+    grid, notes = scrubbed_sections(made.in_public())
     assert ("note", "email", "20", "20") in [tuple(row) for row in grid.rows]  # type: ignore[union-attr]
     assert "rules and lists" in notes.notes[0]  # type: ignore[union-attr]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.group import app
@@ -117,6 +118,30 @@ def test_verify_finds_what_the_search_of_scrubbing_missed(tmp_path: Path, monkey
     checks = {check.name: check for check in shoal.verify(out, original=source).checks}
     assert not checks["known values"].holds
     assert checks["known values"].detail.startswith("2 notes")
+
+
+@pytest.mark.parametrize(
+    ("name", "note", "detail"),
+    [
+        ("Rosalind Quindlen", "Quindlen2 was seen; user quindlen7 wrote; QUINDLEN1954 too.", "all gone"),
+        ("Hope, Mark", "Mark doing well", "all gone"),
+        ("Will May", "Will doing well", "all gone, but 1 note starts a sentence with a word that is a name"),
+    ],
+)
+def test_a_name_leaves_neither_with_digits_nor_as_a_word_and_a_doubt_is_told(
+    tmp_path: Path, name: str, note: str, detail: str
+) -> None:
+    source, out = tmp_path / "visits.csv", tmp_path / "clean.csv"
+    pl.DataFrame({"name": [name, "Ann Okonkwo"], "note": [note, "stable today"]}).write_csv(source)
+    release_scrubbed(source, text="note", known="name", output=out)
+    written = pl.read_csv(out)["note"][0].lower()
+    assert not {"quindlen", "mark", "hope"} & set(re.split("[^a-z]+", written))
+    check = next(check for check in shoal.verify(out, original=source).checks if check.name == "known values")
+    assert check.holds
+    assert check.detail.startswith(detail)
+    pl.DataFrame({"note": [note, "stable today"]}).write_csv(out)
+    check = next(check for check in shoal.verify(out, original=source).checks if check.name == "known values")
+    assert check.holds == (name == "Will May")
 
 
 def test_remarks_name_the_columns_that_leave_and_those_that_are_too_short() -> None:

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.storage.months import months_of
 from shoal.text.base import Span
 from shoal.text.known_values import folded
 from shoal.text.surrogates import PersonSurrogates, given_names
-from shoal.text.written_dates import months_of
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 

@@ -11,10 +11,10 @@ import pytest
 
 import shoal
 from shoal.attacks.link import attack_link
-from shoal.cli.options import types_of
 from shoal.errors import InputError
 from shoal.storage.reading import Options
 from shoal.storage.writing import OutputFormat
+from shoal.verbs.forms import types_of
 
 DAYS = [date(2021, 1, 1) + timedelta(37 * n % 300) for n in range(60)]
 TYPES = {"seen": {"type": "date", "format": "%m/%d/%Y"}}
@@ -97,12 +97,12 @@ def test_the_dictionary_says_what_a_column_was_declared_as(tmp_path: Path) -> No
 )
 def test_a_type_on_the_command_line_that_cannot_be_read_is_refused(text: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        types_of([text])
+        types_of("--type", [text])
 
 
 def test_types_on_the_command_line_are_those_of_a_policy() -> None:
     found = types_of(
-        ["seen=date format='%d %b %Y'", "school=ordered order=low,high", "paid=number decimal=, thousands=."]
+        "--type", ["seen=date format='%d %b %Y'", "school=ordered order=low,high", "paid=number decimal=, thousands=."]
     )
     assert found is not None
     assert found["seen"].format == ("%d %b %Y",)
@@ -207,7 +207,7 @@ def test_codes_longer_than_declared_are_refused() -> None:
 
 
 def test_a_blank_may_stand_in_a_setting_of_a_type() -> None:
-    found = types_of(["seen=date format=%-d %B %Y century_from=1930"])
+    found = types_of("--type", ["seen=date format=%-d %B %Y century_from=1930"])
     assert found is not None
     assert found["seen"].format == ("%-d %B %Y",)
     assert found["seen"].century_from == 1930

@@ -19,15 +19,16 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, get_args
 
 from shoal.app.policy_texts import as_text, named_files, parsed
 from shoal.errors import InputError
-from shoal.results.result import Result, as_json
-from shoal.results.sections import Bar, Cell, Chart, Commands, Content, Figure, Figures, Files, Grid, Headline, Notes
+from shoal.results.registry import from_json
+from shoal.results.result import Result, fields_as_json
+from shoal.results.sections import Headline
 from shoal.results.sections import Section as Section
 from shoal.storage.writing import write_bytes
 from shoal.systems.files import is_own, move, user
@@ -297,9 +298,7 @@ class Settings:
 # Results of verbs on disk: the verb's own JSON beside its sections, which read back as the sections they were.
 
 
-_SECTIONS: dict[str, type[Any]] = {
-    kind.__name__.lower(): kind for kind in (Headline, Figures, Grid, Chart, Notes, Files, Commands)
-}
+R = TypeVar("R", bound=Result)
 
 
 @dataclass(frozen=True)
@@ -314,6 +313,15 @@ class Stored:
     def of(cls, result: Result) -> Stored:
         """What is kept of a result."""
         return cls(result.to_dict(), result.summary(), result.sections())
+
+    def typed(self, kind: type[R]) -> R:
+        """The result, as the verb gave it: figures and names, without tables."""
+        return from_json(kind, self.result)
+
+    @property
+    def headline(self) -> Headline:
+        """The first sentence of the result."""
+        return next(section for section in self.sections if isinstance(section, Headline))
 
     def write(self, path: Path) -> None:
         """To a file of its owner, whole or not at all."""
@@ -337,20 +345,10 @@ def section_to_json(section: Section) -> dict[str, Any]:
     >>> section_to_json(Headline("Nobody is unique.", "good"))
     {'kind': 'headline', 'text': 'Nobody is unique.', 'tone': 'good'}
     """
-    found = {entry.name: _content(getattr(section, entry.name)) for entry in fields(section)}
-    return {"kind": type(section).__name__.lower(), **found}
+    return {"kind": type(section).__name__.lower(), **fields_as_json(section)}
 
 
-def _content(value: Any) -> Any:
-    if isinstance(value, Bar):
-        return {"share": value.share}
-    if isinstance(value, Cell):
-        return {"text": value.text, "tone": value.tone}
-    if isinstance(value, Figure):
-        return {"name": value.name, "value": value.value, "tone": value.tone}
-    if isinstance(value, (list, tuple)):
-        return [_content(entry) for entry in value]
-    return as_json(value)
+_SECTIONS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in get_args(Section)}
 
 
 def section_from_json(found: Mapping[str, Any]) -> Section:
@@ -358,20 +356,7 @@ def section_from_json(found: Mapping[str, Any]) -> Section:
 
     >>> grid = Grid(("name", "share"), [("age", Bar(0.5)), (Cell("sex", "dim"), "0")], left=1, title="Columns")
     >>> section_from_json(section_to_json(grid)).rows
-    [('age', Bar(share=0.5)), (Cell(text='sex', tone='dim'), '0')]
+    (('age', Bar(share=0.5)), (Cell(text='sex', tone='dim'), '0'))
     """
-    given = dict(found)
-    kind = _SECTIONS[given.pop("kind")]
-    if kind is Figures:
-        given["figures"] = [Figure(**figure) for figure in given["figures"]]
-    if kind is Grid:
-        given["rows"] = [tuple(_cell(cell) for cell in row) for row in given["rows"]]
-        given |= {"heads": tuple(given["heads"]), "wrap": tuple(given["wrap"])}
-    section: Section = kind(**given)
+    section: Section = from_json(_SECTIONS[found["kind"]], found)
     return section
-
-
-def _cell(found: Any) -> Content:
-    if not isinstance(found, dict):
-        return str(found)
-    return Bar(found["share"]) if "share" in found else Cell(**found)

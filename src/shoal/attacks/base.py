@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import polars as pl
 
@@ -15,7 +16,7 @@ from shoal.results import Cell, Grid, Headline, Notes, Result, Section, left_out
 from shoal.results.sections import Content, Tone
 from shoal.storage import Array
 from shoal.storage.reading.frames import to_native
-from shoal.wording import counted, percent
+from shoal.wording import counted, in_words, percent
 
 Criterion = Literal["singling-out", "linkability", "inference", "membership"]
 AttackVerdict = Literal["pass", "fail", "measured", "not tested"]
@@ -276,22 +277,27 @@ def _with_interval(value: float | None, low: float | None, high: float | None) -
     return f"{percent(value)} ({ends[0]:.1f} to {ends[1]:.1f})"
 
 
-class Attack(Protocol):
+class Attack(ABC):
     """An attack on a release: its name, the WP29 criterion that it tests, what the attacker `knows`, what counts as a
-    `success`, why it may not apply, and how it is run."""
+    `success`, why it may not apply, and how it is run. A report explains it by these words."""
 
-    name: ClassVar[str]
+    name: ClassVar[str] = ""
     criterion: ClassVar[Criterion]
-    knows: ClassVar[str]
-    success: ClassVar[str]
+    knows: ClassVar[str] = ""
+    success: ClassVar[str] = ""
 
+    def __init_subclass__(cls) -> None:
+        lacking = [word for word in ("criterion", "knows", "success") if not getattr(cls, word, "")]
+        if cls.name and lacking:
+            raise TypeError(f"The attack {cls.name} lacks {in_words(lacking)}, by which a report explains it.")
+
+    @abstractmethod
     def skips(self, subject: Subject) -> str | None:
         """Why the attack has nothing to do here; None where it can run."""
-        ...
 
+    @abstractmethod
     def run(self, subject: Subject) -> AttackOutcome:
         """Attack the people of a release."""
-        ...
 
 
 # every attack, in the order in which a battery runs them

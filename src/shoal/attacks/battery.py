@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from shoal import progress
 from shoal.attacks.base import ATTACKS, OF_TWIN, AttackOutcome, AttackResult, exceeds, twin_in, verdicts_of
 from shoal.attacks.common import check_rows_out, write_rows
 from shoal.attacks.opening import UNCHECKED, subject_of, twin_of
-from shoal.attacks.subject import TARGETS, Subject
+from shoal.attacks.subject import Subject
 from shoal.errors import Setting, check_at_least
-from shoal.policy import Policy
-from shoal.storage.reading import Options
+from shoal.verbs.attacking import AttackAllRequest
+from shoal.verbs.base import takes
 from shoal.wording import percent
 
 _WITHOUT_ORIGINAL = (
@@ -24,20 +23,8 @@ _WITHOUT_ORIGINAL = (
 )
 
 
-def attack(
-    source: Any,
-    *,
-    original: Any = None,
-    control: Any = None,
-    policy: Policy | dict[str, Any] | str | Path | None = None,
-    id_column: str | None = None,
-    twin: bool = True,
-    targets: int = TARGETS,
-    seed: int = 0,
-    targets_out: str | Path | None = None,
-    force: bool = False,
-    options: Options | None = None,
-) -> AttackResult:
+@takes(AttackAllRequest)
+def attack(source: Any, asked: AttackAllRequest) -> AttackResult:
     """Attack a release with every attack that applies, and hold what is found against the policy's limits.
 
     `source` is a released file with its manifest, a `Release`, what `shoal.anonymize` returned, or a frame with a
@@ -51,13 +38,15 @@ def attack(
     >>> found.attacks[0].name, found.attacks[0].successes, found.verdict["inference"]
     ('homogeneity', 2, 'not tested')
     """
-    check_at_least(1, targets, Setting("targets"))
-    check_at_least(0, seed, Setting("seed"))
-    check_rows_out(targets_out, force, release=source, original=original, control=control)
-    subject = subject_of(source, original, control, policy, id_column, options, targets, seed)
+    check_at_least(1, asked.targets, Setting("targets"))
+    check_at_least(0, asked.seed, Setting("seed"))
+    check_rows_out(asked.targets_out, asked.force, release=source, original=asked.original, control=asked.control)
+    subject = subject_of(
+        source, asked.original, asked.control, asked.policy, asked.id_column, asked.options, asked.targets, asked.seed
+    )
     outcomes = battery(subject)
-    unchecked = control is not None and id_column is None and subject.policy.person is None
-    if control is None and twin and subject.original is not None:
+    unchecked = asked.control is not None and asked.id_column is None and subject.policy.person is None
+    if asked.control is None and asked.twin and subject.original is not None:
         outcomes = _with_twin(outcomes, subject, source)
     if unchecked:
         first = next((number for number, one in enumerate(outcomes) if one.control is not None), None)
@@ -65,10 +54,10 @@ def attack(
             replace(one, notes=[*one.notes, UNCHECKED]) if at == first else one for at, one in enumerate(outcomes)
         ]
     hit = [one.rows for one in outcomes if one.rows is not None and not one.name.endswith(OF_TWIN)]
-    write_rows(targets_out, np.unique(np.concatenate(hit)) if hit else np.zeros(0, np.int64))
+    write_rows(asked.targets_out, np.unique(np.concatenate(hit)) if hit else np.zeros(0, np.int64))
     verdict = verdicts_of(outcomes, subject.policy.attacks)
     without = "" if subject.original is not None else _WITHOUT_ORIGINAL
-    return AttackResult(outcomes, verdict, seed, native=subject.released.native, without=without)
+    return AttackResult(outcomes, verdict, asked.seed, native=subject.released.native, without=without)
 
 
 def battery(subject: Subject) -> list[AttackOutcome]:

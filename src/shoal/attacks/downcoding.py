@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.linking.columns import ReleasedCells, cells_of
 from shoal.attacks.subject import Subject
 from shoal.policy.judgement.shown_classes import shown_in
@@ -24,7 +24,7 @@ from shoal.wording import counted, percent
 TIGHT = ("mondrian", "sorted-clusters")
 
 
-class Downcoding:
+class Downcoding(Attack):
     """The attacker knows the method, the released table and the values that occur, and guesses the cells of ranges.
 
     Each target is a cell of a range with more than one value. Who does not know the method guesses one of the values

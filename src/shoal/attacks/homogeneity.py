@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.subject import Subject
 from shoal.errors import InputError
 from shoal.policy.judgement.shown_classes import shown_in
@@ -15,7 +15,7 @@ from shoal.storage.classes import Coded, CountTable
 from shoal.storage.rows import Rows
 
 
-class Homogeneity:
+class Homogeneity(Attack):
     """The attacker knows the quasi-identifiers of everybody in the release, and nothing else.
 
     A record is hit where all known values of a sensitive column in its class are one. The baseline is the share of the

@@ -7,7 +7,7 @@ believes. l-diversity looks at how many values a class has; these attacks use ho
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.subject import Subject
 from shoal.errors import quoted
@@ -162,16 +162,13 @@ _LEAST_VALUES = 3
 _ANSWERED = "with fewer than three values, one that the person does not have is the answer itself"
 
 
-class ClassInference(ABC):
+class ClassInference(Attack):
     """An attack on sensitive columns through the candidates of every target.
 
     The score of a target is the mean over the sensitive columns of which its own value is known.
     """
 
-    name: ClassVar[str] = ""
     criterion: ClassVar[Criterion] = "inference"
-    knows: ClassVar[str] = ""
-    success: ClassVar[str] = ""
     remark: ClassVar[str] = ""
 
     @abstractmethod

@@ -22,6 +22,8 @@ from shoal.releases.readable import Readable, readable
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Result, Section
 from shoal.storage.reading import Options
 from shoal.storage.rows import Rows
+from shoal.verbs.attacking import AttackIntersectRequest
+from shoal.verbs.base import takes
 from shoal.vocabulary import NullRule
 from shoal.wording import counted, percent
 
@@ -86,15 +88,8 @@ class Intersection(Result):
         return [*shown, figures, Grid(heads, rows), *outcome_sections(self.attacks, self.verdict)]
 
 
-def attack_intersect(
-    source: Any,
-    *,
-    second: Any,
-    person: str,
-    quasi_identifiers: Sequence[str] | str | None = None,
-    sensitive: Sequence[str] | str | None = None,
-    options: Options | None = None,
-) -> Intersection:
+@takes(AttackIntersectRequest)
+def attack_intersect(source: Any, asked: AttackIntersectRequest) -> Intersection:
     """Attack the persons whom two releases share, by the classes that the person is in.
 
     `person` is a column of both releases that says who is who. What makes a class, and what is sensitive, is in the
@@ -105,13 +100,16 @@ def attack_intersect(
     >>> attack_intersect(first, second=second, person="who", quasi_identifiers="age", sensitive="ill").attacks[0].rate
     1.0
     """
-    sides = [_side(one, person, as_names(quasi_identifiers), as_names(sensitive), options) for one in (source, second)]
+    sides = [
+        _side(one, asked.person, as_names(asked.quasi_identifiers), as_names(asked.sensitive), asked.options)
+        for one in (source, asked.second)
+    ]
     columns = [name for name in sides[0].sensitive if name in sides[1].sensitive]
     if not columns:
         raise InputError("The releases have no sensitive column in common.", "Name columns of both in sensitive.")
     persons = sides[0].persons.join(sides[1].persons, on="person", how="inner").sort("person")["person"]
     if not len(persons):
-        raise InputError("Nobody is in both releases.", _why_nobody(sides, person))
+        raise InputError("Nobody is in both releases.", _why_nobody(sides, asked.person))
     left = [_left(sides, name, persons) for name in columns]
     hits = np.logical_or.reduce([one.hit for one in left])
     alone = np.logical_or.reduce([one.alone for one in left])

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.inference import guessed_without, is_number, near, own_codes, sensitive_of
 from shoal.attacks.linking.columns import as_places
 from shoal.attacks.subject import Subject
@@ -24,7 +24,7 @@ from shoal.wording import percent
 _MOST_RECORDS, _MOST_LABELS, _MOST_CLASSES = 20_000, 100, 50
 
 
-class Learner:
+class Learner(Attack):
     """The attacker trains a regression on the release and predicts the sensitive columns of people.
 
     Categories by logistic regression, numbers by ridge regression, right within 5%.

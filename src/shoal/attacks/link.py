@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackResult, outcome_sections, verdicts_of
-from shoal.attacks.common import On, check_rows_out, check_writing, columns_in_common, write_rows
+from shoal.attacks.common import check_rows_out, check_writing, columns_in_common, write_rows
 from shoal.attacks.linking.link import Linkage
 from shoal.errors import InputError, Setting, check_at_least
 from shoal.policy import Policy
 from shoal.releases.readable import Readable, readable
 from shoal.results import Figure, Figures, Headline, Section, where_known
 from shoal.storage import Array, Table
-from shoal.storage.reading import Options, declaring, read
-from shoal.vocabulary import NullRule
+from shoal.storage.reading import declaring, read
+from shoal.verbs.attacking import AttackLinkRequest
+from shoal.verbs.base import takes
 from shoal.wording import counted, percent
 
 # boxes times columns up to which it is also measured what each column adds
@@ -74,19 +74,8 @@ class LinkResult(AttackResult):
         return [headline, Figures(figures), *outcome_sections(self.attacks, self.verdict)]
 
 
-def attack_link(
-    source: Any,
-    *,
-    identified: Any,
-    on: On = None,
-    truth: str | None = None,
-    null_rule: NullRule | None = None,
-    policy: Policy | None = None,
-    seed: int = 0,
-    targets_out: str | Path | None = None,
-    force: bool = False,
-    options: Options | None = None,
-) -> LinkResult:
+@takes(AttackLinkRequest)
+def attack_link(source: Any, asked: AttackLinkRequest) -> LinkResult:
     """Link the people of an identified file with the records of a release, by the columns that both have.
 
     A released cell may be a value, a range, a prefix, a set, a node of a tree or `*`: a record is a candidate for
@@ -99,32 +88,34 @@ def attack_link(
     >>> found.unique_matches, found.expected_correct, found.candidates.smallest
     (1, 1.5, 1)
     """
-    check_at_least(0, seed, Setting("seed"))
-    check_rows_out(targets_out, force, release=source, identified_file=identified)
-    released = readable(source, options)
-    known = policy if policy is not None else _policy(released)
-    people = read(identified, None, declaring(options, released.types))
+    check_at_least(0, asked.seed, Setting("seed"))
+    check_rows_out(asked.targets_out, asked.force, release=source, identified_file=asked.identified)
+    released = readable(source, asked.options)
+    known = asked.policy if asked.policy is not None else _policy(released)
+    people = read(asked.identified, None, declaring(asked.options, released.types))
     if not people.rows:
         raise InputError("The identified file has no rows.", "Give people to look for.")
-    columns = columns_in_common(_without(released, truth), people, on)
+    columns = columns_in_common(_without(released, asked.truth), people, asked.on)
     check_writing(released, people, columns)
     found = Linkage.of(
         released,
         people,
         columns,
-        rule=null_rule or (known.null_rule if known else "value"),
+        rule=asked.null_rule or (known.null_rule if known else "value"),
         count=_count(released, known),
     )
     records = found.records
-    right = None if truth is None else _right(found, released, people, truth)
+    right = None if asked.truth is None else _right(found, released, people, asked.truth)
     scores = np.divide(1.0 if right is None else right, records, out=np.zeros(people.rows), where=records > 0)
     notes = (
-        [] if truth is not None else ["who is who is not known: the right record is taken to be among those that fit"]
+        []
+        if asked.truth is not None
+        else ["who is who is not known: the right record is taken to be among those that fit"]
     )
-    notes += _what_helped(released, people, columns, float(scores.mean()), known) if truth is None else []
+    notes += _what_helped(released, people, columns, float(scores.mean()), known) if asked.truth is None else []
     outcome = AttackOutcome.of("linkage", "linkability", scores, notes=notes)
-    write_rows(targets_out, np.flatnonzero(records == 1))
-    return _result(outcome, records, right, list(columns), seed, known, released)
+    write_rows(asked.targets_out, np.flatnonzero(records == 1))
+    return _result(outcome, records, right, list(columns), asked.seed, known, released)
 
 
 def _result(

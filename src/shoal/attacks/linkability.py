@@ -11,14 +11,14 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.subject import Subject
 from shoal.storage import Array, Table
 from shoal.storage.classes import Coded, CountTable
 
 
-class Linkability:
+class Linkability(Attack):
     """One file has half of the quasi-identifiers, the other the rest: which record fits both parts of a person?
 
     A target scores 1/n where n records fit both parts, and nothing where none does. The same for control people, who

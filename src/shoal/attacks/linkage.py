@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.subject import Subject
 from shoal.storage import Array
 from shoal.wording import percent
 
 
-class Link:
+class Link(Attack):
     """The attacker has the original's quasi-identifiers with names and looks for everybody's record.
 
     A target scores 1/candidates where its own record is among them, else nothing; the records of one person count

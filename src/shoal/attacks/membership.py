@@ -20,13 +20,15 @@ import numpy as np
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
 from shoal.attacks.genomes import check_same_allele, in_common, names_in, presence, read_frequencies, read_genomes
 from shoal.errors import InputError, Message, Setting, check_at_least
-from shoal.policy import Policy, as_policy
+from shoal.policy import as_policy
 from shoal.policy.sections import AttackLimits
 from shoal.releases.open import Release
 from shoal.releases.readable import Readable, readable
 from shoal.results import Cell, Grid, Headline, Result, Section
 from shoal.storage import Array
 from shoal.storage.reading import Options
+from shoal.verbs.attacking import AttackMembershipRequest
+from shoal.verbs.base import takes
 from shoal.wording import counted, percent
 
 # How well a statistic tells members from others: power at few false positives, never accuracy.
@@ -163,19 +165,8 @@ class PublishedBudget:
     delta: float = 0.0
 
 
-def attack_membership(
-    source: Any,
-    *,
-    candidates: Any,
-    reference: Any,
-    marker: str = "marker",
-    frequency: str = "frequency",
-    epsilon: float | None = None,
-    delta: float = 0.0,
-    policy: Policy | dict[str, Any] | str | Path | None = None,
-    seed: int = 0,
-    options: Options | None = None,
-) -> Membership:
+@takes(AttackMembershipRequest)
+def attack_membership(source: Any, asked: AttackMembershipRequest) -> Membership:
     """How many of the `candidates`, who are in the pool, are told from the `reference`, who are not.
 
     `source` has a row per marker (`marker`, `frequency` of the allele in the pool); the others have a row per person
@@ -192,22 +183,22 @@ def attack_membership(
     >>> attack_membership(pool, candidates=member, reference=others).known
     50
     """
-    check_at_least(0, seed, Setting("seed"))
-    budget = _budget(epsilon, delta)
-    _check_apart(candidates, reference)
-    release = _release(source, options)
-    limits = None if policy is None else as_policy(policy).attacks
+    check_at_least(0, asked.seed, Setting("seed"))
+    budget = _budget(asked.epsilon, asked.delta)
+    _check_apart(asked.candidates, asked.reference)
+    release = _release(source, asked.options)
+    limits = None if asked.policy is None else as_policy(asked.policy).attacks
     if release is not None:
-        if policy is None and release.source is not None:
+        if asked.policy is None and release.source is not None:
             limits = release.source.policy.attacks
-        chances, columns = presence(release, candidates, reference, seed, options)
-        return judged({"presence in the release": chances}, len(columns), [], budget, seed, limits)
-    published = read_frequencies(source, marker, frequency, options)
-    names = [names_in(table, options) for table in (candidates, reference)]
+        chances, columns = presence(release, asked.candidates, asked.reference, asked.seed, asked.options)
+        return judged({"presence in the release": chances}, len(columns), [], budget, asked.seed, limits)
+    published = read_frequencies(source, asked.marker, asked.frequency, asked.options)
+    names = [names_in(table, asked.options) for table in (asked.candidates, asked.reference)]
     markers = in_common(published, ("candidates", names[0]), ("reference", names[1]))
     place = {name: number for number, name in enumerate(published.markers)}
     pool = published.shares[[place[name] for name in markers]]
-    ours, theirs = (read_genomes(table, markers, options) for table in (candidates, reference))
+    ours, theirs = (read_genomes(table, markers, asked.options) for table in (asked.candidates, asked.reference))
     if len(theirs) < 2:
         raise InputError("The reference is a single person.", "Give people who are like the pool and not in it.")
     _check_others(ours, theirs)
@@ -215,7 +206,7 @@ def attack_membership(
     scores = statistics(pool, ours, theirs, copies)
     notes = [f"{counted(len(published.markers) - len(markers), 'marker')} left out: not in all tables"]
     said = notes if len(markers) < len(published.markers) else []
-    return judged(scores, len(markers), said, budget, seed, limits)
+    return judged(scores, len(markers), said, budget, asked.seed, limits)
 
 
 def _check_apart(candidates: Any, reference: Any) -> None:

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.linking.columns import as_places
 from shoal.attacks.subject import Subject
 from shoal.models import KAnonymity
@@ -31,7 +31,7 @@ _LARGEST = 400
 _CLEARLY = 0.1
 
 
-class Minimality:
+class Minimality(Attack):
     """The attacker knows the method, the policy, and everybody's quasi-identifiers; the values of a class are released.
 
     A target is hit where the likeliest value of its half is right. The baseline guesses the most frequent value of the

@@ -20,6 +20,8 @@ from shoal.results import Figure, Figures, Headline, Result, Section
 from shoal.storage import Array, Table
 from shoal.storage.reading import Options, read
 from shoal.storage.texts import texts_of
+from shoal.verbs.attacking import AttackReconstructRequest
+from shoal.verbs.base import takes
 from shoal.wording import counted, percent
 
 # Answers to counting questions as an attacker holds them: who was asked about, and how many of those it was.
@@ -160,15 +162,8 @@ def _share(value: float | None) -> str:
     return "" if value is None else percent(value)
 
 
-def attack_reconstruct(
-    source: Any,
-    *,
-    answer: str = "answer",
-    people: Any = None,
-    person: str | None = None,
-    truth: str | None = None,
-    options: Options | None = None,
-) -> Reconstruction:
+@takes(AttackReconstructRequest)
+def attack_reconstruct(source: Any, request: AttackReconstructRequest) -> Reconstruction:
     """Reconstruct who has a trait from answers to counting questions.
 
     `source` has a row per question with its `answer`: and either a column per person with 1 for those it is about, or a
@@ -180,7 +175,9 @@ def attack_reconstruct(
     >>> found.determined, found.by_differencing
     (3, 0)
     """
-    asked, counts, real = read_answers(source, answer, people, person, truth, options)
+    asked, counts, real = read_answers(
+        source, request.answer, request.people, request.person, request.truth, request.options
+    )
     guess, fitted = best_table(asked, counts)
     whole = bool((np.abs(counts - np.rint(counts)) < _EXACT).all())
     exact = whole and fitted < _EXACT

@@ -22,7 +22,9 @@ from shoal.results import Cell, Figure, Figures, Grid, Headline, Result, Section
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, pack, sorted_with_order
 from shoal.storage.dates import as_texts, days_of, is_epoch
-from shoal.storage.reading import Options, read
+from shoal.storage.reading import read
+from shoal.verbs.attacking import AttackScoreboardRequest
+from shoal.verbs.base import takes
 from shoal.wording import counted, percent
 
 # Ratings as an attacker sees them: who rated what, how and when; and what is known of a few persons.
@@ -206,20 +208,8 @@ class Scoreboard(Result):
         return shown
 
 
-def attack_scoreboard(
-    source: Any,
-    *,
-    person: str,
-    item: str,
-    value: str | None = None,
-    date: str | None = None,
-    known: int = 8,
-    wrong: int = 2,
-    days: int = 14,
-    targets: int = 1_000,
-    seed: int = 0,
-    options: Options | None = None,
-) -> Scoreboard:
+@takes(AttackScoreboardRequest)
+def attack_scoreboard(source: Any, asked: AttackScoreboardRequest) -> Scoreboard:
     """Attack persons of whom `known` ratings are known, `wrong` of them wrong, dates within `days` days.
 
     A target is identified where it scores best, stands out, and is the right one.
@@ -228,16 +218,20 @@ def attack_scoreboard(
     >>> attack_scoreboard(table, person="user", item="film", value="stars", known=2, wrong=0).attacks[0].rate
     1.0
     """
-    named = [name for name in (person, item, value, date) if name is not None]
-    _check(named, known, wrong, days, targets)
-    check_at_least(0, seed, Setting("seed"))
-    table, notes = _rated(read(source, named, options), item)
-    ratings = Ratings.of(table, person, item, value, date)
-    target = targets_of(ratings.owner, targets, seed)
-    facts, count = facts_of(ratings, target, known - wrong, wrong, days, seed)
-    if few := int((count < known - wrong).sum()):
-        notes.append(f"{counted(few, 'target')} with fewer than {known - wrong} ratings: known by all of them")
-    found, *others = attack(ratings, facts, target, [name for name, column in ((0, value), (1, date)) if column])
+    named = [name for name in (asked.person, asked.item, asked.value, asked.date) if name is not None]
+    _check(named, asked.known, asked.wrong, asked.days, asked.targets)
+    check_at_least(0, asked.seed, Setting("seed"))
+    table, notes = _rated(read(source, named, asked.options), asked.item)
+    ratings = Ratings.of(table, asked.person, asked.item, asked.value, asked.date)
+    target = targets_of(ratings.owner, asked.targets, asked.seed)
+    facts, count = facts_of(ratings, target, asked.known - asked.wrong, asked.wrong, asked.days, asked.seed)
+    if few := int((count < asked.known - asked.wrong).sum()):
+        notes.append(
+            f"{counted(few, 'target')} with fewer than {asked.known - asked.wrong} ratings: known by all of them"
+        )
+    found, *others = attack(
+        ratings, facts, target, [name for name, column in ((0, asked.value), (1, asked.date)) if column]
+    )
     persons = ratings.owner.cardinality
     outcome = AttackOutcome.of("scoreboard", "linkability", found.hit, baseline=1 / persons, notes=notes)
     without = [Without(name, float(one.hit.mean())) for name, one in zip(named[2:], others, strict=True)]
@@ -245,12 +239,12 @@ def attack_scoreboard(
     return Scoreboard(
         attacks=[outcome],
         verdict=verdicts_of([outcome]),
-        seed=seed,
+        seed=asked.seed,
         persons=persons,
         items=ratings.item.cardinality,
-        known=known,
-        wrong=wrong,
-        days=days if date else None,
+        known=asked.known,
+        wrong=asked.wrong,
+        days=asked.days if asked.date else None,
         best=float(found.best.mean()),
         wrong_claims=float(found.wrong.mean()),
         false_claims=float(found.absent.mean()),

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.common import released_columns
 from shoal.attacks.linking.columns import ReleasedCells, as_places, cells_of
 from shoal.attacks.linking.link import masks_of
@@ -42,7 +42,7 @@ class Conditions:
     sharp: Array
 
 
-class SinglingOut:
+class SinglingOut(Attack):
     """The attacker sees the release and nothing else, and looks for conditions that isolate somebody."""
 
     name: ClassVar[str] = "singling-out"

@@ -20,8 +20,10 @@ from shoal.errors import InputError, Message, Setting, as_names, check_at_least
 from shoal.results import Bar, Grid, Headline, Notes, Result, Section, where_known
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, Codes, pack
-from shoal.storage.reading import Options, read
+from shoal.storage.reading import read
 from shoal.storage.rows import Rows
+from shoal.verbs.attacking import AttackUnicityRequest
+from shoal.verbs.base import takes
 from shoal.wording import counted, in_words, percent
 
 # Columns made coarser for a sweep: numbers by width, times by duration, texts by their leading characters.
@@ -155,17 +157,8 @@ def _row(name: str, entry: Uniqueness) -> tuple[str, str, str, Bar]:
     return name, percent(entry.uniqueness), between, Bar(entry.uniqueness)
 
 
-def attack_unicity(
-    source: Any,
-    *,
-    person: str,
-    columns: Sequence[str] | str,
-    points: Sequence[int] = (1, 2, 3, 4),
-    coarsen: Mapping[str, Sequence[str]] | None = None,
-    targets: int = 10_000,
-    seed: int = 0,
-    options: Options | None = None,
-) -> Unicity:
+@takes(AttackUnicityRequest)
+def attack_unicity(source: Any, request: AttackUnicityRequest) -> Unicity:
     """How many points (values of `columns` together) of a person's rows tell the person from everybody else.
 
     Up to `targets` persons are drawn, and points of each; who has fewer points is known by all of them. `coarsen`
@@ -175,23 +168,25 @@ def attack_unicity(
     >>> found.points[0].uniqueness
     1.0
     """
-    names, asked = as_names(columns), sorted(set(points))
-    _check(names, asked, person, targets)
-    check_at_least(0, seed, Setting("seed"))
-    table = read(source, [*names, person], options)
+    names, asked = as_names(request.columns), sorted(set(request.points))
+    _check(names, asked, request.person, request.targets)
+    check_at_least(0, request.seed, Setting("seed"))
+    table = read(source, [*names, request.person], request.options)
     table, notes = _whole_points(table, names)
-    owner = owner_of(table, person)
-    target = targets_of(owner, targets, seed)
+    owner = owner_of(table, request.person)
+    target = targets_of(owner, request.targets, request.seed)
     if len(target) < FEW:
         notes.append(f"fewer than {FEW} targets: the interval is wide, and the rate says little")
     swept = [
-        Coarsened(steps, _measure(table, owner, names, steps, target, asked, seed)[0])
-        for steps in sweep(coarsen or {}, names)
+        Coarsened(steps, _measure(table, owner, names, steps, target, asked, request.seed)[0])
+        for steps in sweep(request.coarsen or {}, names)
     ]
-    found, few = _measure(table, owner, names, {}, target, asked, seed)
+    found, few = _measure(table, owner, names, {}, target, asked, request.seed)
     if few:
         notes.append(f"{counted(few, 'target')} with fewer than {asked[-1]} different points: known by all of them")
-    return Unicity(owner.cardinality, len(target), names, found, seed, notes, swept if coarsen else None)
+    return Unicity(
+        owner.cardinality, len(target), names, found, request.seed, notes, swept if request.coarsen else None
+    )
 
 
 def _check(names: list[str], asked: list[int], person: str, targets: int) -> None:

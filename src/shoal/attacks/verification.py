@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from shoal.attacks.base import AttackResult, ends_of, is_open, is_unproven, unproven
 from shoal.attacks.battery import attack as attack_release
-from shoal.attacks.subject import TARGETS
 from shoal.errors import InputError
-from shoal.methods.scrubbing.knowledge import KnownFrom
-from shoal.policy import Policy
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.sections import AttackLimits
 from shoal.releases.results import Verification
 from shoal.releases.verify import policy_to_verify
 from shoal.releases.verify import verify as verify_file
-from shoal.storage.reading import Options
+from shoal.verbs.base import takes
+from shoal.verbs.releasing import VerifyRequest
 from shoal.wording import in_words, percent
 
 
-def verify(
-    source: Any,
-    policy: Policy | str | Path | None = None,
-    *,
-    original: Any = None,
-    signed_by: str | Path | None = None,
-    known_from: KnownFrom | None = None,
-    attack: bool = False,
-    control: Any = None,
-    targets: int = TARGETS,
-    seed: int = 0,
-    options: Options | None = None,
-) -> Verification:
+@takes(VerifyRequest)
+def verify(source: Any, request: VerifyRequest) -> Verification:
     """Read a released file back and judge every model of the policy.
 
     A manifest beside the file is checked too: the hash of the data, the policy, the counts, and that every cell is
@@ -46,21 +32,34 @@ def verify(
     criterion that has a limit and cannot be tested fails. That takes the `original`, and a `control` or a method by
     which a twin can be made. At most `targets` people are attacked: with more of them intervals are narrower.
     """
-    if control is not None and not attack:
+    if request.control is not None and not request.attack:
         raise InputError("A control is given, and no attack is asked for.", "Ask for the attacks too.")
-    limits = policy_to_verify(source, policy, options).attacks if attack else None
-    if attack and (limits is None or not limits.model_dump(exclude_none=True)):
+    limits = policy_to_verify(source, request.policy, request.options).attacks if request.attack else None
+    if request.attack and (limits is None or not limits.model_dump(exclude_none=True)):
         raise InputError(
             "The policy has no limits on attacks.", "Add a section such as `attacks: {singling_out: 0.05}`."
         )
-    found = verify_file(source, policy, original=original, signed_by=signed_by, known_from=known_from, options=options)
+    found = verify_file(
+        source,
+        request.policy,
+        original=request.original,
+        signed_by=request.signed_by,
+        known_from=request.known_from,
+        options=request.options,
+    )
     if limits is None:
         return found
     if any(check.name == "data hash" and not check.holds for check in found.checks):
         return found  # it is refused, and what its manifest says of its columns does not hold
     try:
         result = attack_release(
-            source, original=original, control=control, policy=policy, targets=targets, seed=seed, options=options
+            source,
+            original=request.original,
+            control=request.control,
+            policy=request.policy,
+            targets=request.targets,
+            seed=request.seed,
+            options=request.options,
         )
     except InputError as error:
         if found.holds:

@@ -1,23 +1,20 @@
-"""The application; its commands are in the table of `shoal.cli.commands`."""
+"""The commands, made from the requests of `shoal.verbs`: each is made, and what it works with loaded, when called."""
 
-import re
-from importlib import import_module
+from __future__ import annotations
+
+import inspect
+import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command
+import click
 
 from shoal import __version__
-from shoal.cli.commands import COMMANDS
 from shoal.errors import CLOSED_PIPE, Setting
-
-# A group of commands that imports a command's module when the command is called, not before.
-
-
-MARKUP: Literal["markdown"] = "markdown"
-
+from shoal.verbs import GROUPS, VERBS, Entry, Request, request_of
+from shoal.verbs.forms import NUMBER, OFF, SWITCH, WHOLE
 
 # options that other commands have, and the way to the same thing here
 _INSTEAD = {
@@ -25,106 +22,202 @@ _INSTEAD = {
     ("publish", "--memory"): "Set the variable SHOAL_MEMORY instead: it holds for every step of publish.",
     ("publish", "--spill-dir"): "Set the variable SHOAL_SPILL instead: it holds for every step of publish.",
 }
-
-
+_CONTEXT = {"help_option_names": ["-h", "--help"]}
 _QUOTE = "'"
 # the command that was called last: errors name its options
-_called: list[Any] = []
+_called: list[click.Command] = []
 
 
 def flags() -> dict[str, str]:
     """The options of the command that was called, by the parameters of the library that they give."""
     parameters = [parameter for command in _called for parameter in command.params]
-    return {parameter.name: parameter.opts[0] for parameter in parameters if parameter.opts[0].startswith("-")}
+    return {parameter.name or "": parameter.opts[0] for parameter in parameters if parameter.opts[0].startswith("-")}
 
 
 def flag_of(setting: Setting) -> str | None:
     """How a setting is typed, with the value that it is to have; None where the command has no option for it."""
-    flag = flags().get(setting.name.replace(".", "_"))
-    return f"{flag} {setting.value.strip(_QUOTE)}" if flag and setting.value else flag
+    name = setting.name.replace(".", "_")
+    flag = flags().get(name)
+    switches = {
+        one.name for command in _called for one in command.params if isinstance(one, click.Option) and one.is_flag
+    }
+    return f"{flag} {setting.value.strip(_QUOTE)}" if flag and setting.value and name not in switches else flag
 
 
-# what typer says of a value that is no number, in plain words
-_NUMBERS = {
-    "Input should be a valid integer": "a whole number is needed, such as 5.",
-    "Input should be a valid number": "a number is needed, such as 0.5.",
-}
+# The options of a request as click reads them: everything but numbers and switches is a text until it is called.
 
 
-class Group(TyperGroup):
-    """A group of commands that notes which of them is called."""
+class _Number(click.ParamType):  # type: ignore[type-arg]
+    """A number, within the limits that nobody else checks."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is called, with its options; a file in its place is refused with the way to all of them."""
+    name = "number"
+
+    def __init__(self, kind: type, entry: Entry) -> None:
+        self.kind, self.option = kind, entry.option
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The number; anything else is refused in words."""
         try:
-            name, command, rest = super().resolve_command(ctx, args)
-        except Exception as error:
-            if "all" in self.commands and args and Path(args[0]).suffix and hasattr(error, "message"):
-                from shoal.systems.console import shell_line
-
-                error.message += f" Name a command before the file: {ctx.command_path} all {shell_line(args[0])}"
-            raise
-        _called[:] = [] if command is None else [command]
-        return name, command, rest
-
-
-def group_of_commands(help: str) -> typer.Typer:
-    """A command such as `attack` that has commands of its own."""
-    return typer.Typer(cls=Group, add_completion=False, no_args_is_help=True, rich_markup_mode=MARKUP, help=help)
+            number = self.kind(value)
+        except ValueError:
+            example = "a whole number is needed, such as 5." if self.kind is int else "a number is needed, such as 0.5."
+            self.fail(example, param, ctx)
+        least, most = self.option.least, self.option.most
+        if self.option.checks and least is not None and number < least:
+            self.fail(f"{number} is less than {least:g}.", param, ctx)
+        if self.option.checks and most is not None and number > most:
+            self.fail(f"{number} is more than {most:g}.", param, ctx)
+        return number
 
 
-class LazyGroup(Group):
-    """The commands of the table: a line of help each, until one is called."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        for name, entry in COMMANDS.items():
-            self.add_command(TyperCommand(name, help=entry.help, rich_help_panel=entry.panel, rich_markup_mode=MARKUP))
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; typer ends with 1 at a closed pipe, which here says that a promise is not met."""
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = next((said for words, said in _NUMBERS.items() if words in error.message), error.message)
-            raise
-        except BrokenPipeError:
-            raise SystemExit(CLOSED_PIPE) from None
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is called, imported."""
-        if args and args[0] in COMMANDS:
-            self.add_command(load(args[0]))
-        return super().resolve_command(ctx, args)
+def _parameter(entry: Entry) -> click.Parameter:
+    kinds: dict[Any, type] = {WHOLE: int, NUMBER: float}
+    kind: Any = _Number(kinds[entry.form], entry) if entry.form in kinds else click.STRING
+    required = entry.required or entry.option.required
+    if not entry.option.flag:
+        many = entry.metavar.endswith("...")
+        return click.Argument(
+            [entry.name], type=kind, required=required, nargs=-1 if many else 1, metavar=entry.metavar
+        )
+    flags = [entry.name, *entry.option.flags]
+    if entry.form in (SWITCH, OFF):
+        return click.Option(flags, is_flag=True, default=None)
+    return click.Option(flags, type=kind, required=required, multiple=entry.form.repeated)
 
 
-class _Command(TyperCommand):
-    """A command of the table."""
+class Command(click.Command):
+    """A command that is made from a request."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def __init__(self, words: str) -> None:
+        self.request = request_of(words)
+        self.entries = list(entries_of(self.request))
+        super().__init__(
+            words.split()[-1],
+            params=[_parameter(entry) for entry in self.entries],
+            help=inspect.getdoc(self.request),
+            context_settings=_CONTEXT,
+            callback=lambda **typed: self.call(words, typed),
+        )
+
+    def call(self, words: str, typed: dict[str, Any]) -> None:
+        """Run the verb with what was typed, read by the forms of its options."""
+        from shoal.cli.run import run
+
+        source = typed.pop("file", None)
+        values = {}
+        for entry in self.entries:
+            value = typed.get(entry.name)
+            if value is None or value == ():
+                continue
+            if entry.form in (SWITCH, OFF):
+                values[entry.name] = value is (entry.form is SWITCH)
+            else:
+                values[entry.name] = entry.form.read(entry.option.long, list(value) if entry.form.repeated else value)
+        run(words, self.request, source, values)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the arguments; an option that only other commands have is refused with the way to the same thing."""
         try:
             return super().parse_args(ctx, args)
-        except Exception as error:
-            asked = getattr(error, "option_name", "")
-            if way := _INSTEAD.get((self.name or "", asked)):
-                error.message, error.possibilities = f"{error.message}. {way}", None  # type: ignore[attr-defined]
-            elif any(asked == f"-{flag}" for parameter in self.params for flag in parameter.opts):
-                error.possibilities = [asked[1:]]  # type: ignore[attr-defined]
-            raise
+        except click.NoSuchOption as error:
+            asked, near = error.option_name, error.possibilities or []
+            if any(asked == f"-{flag}" for parameter in self.params for flag in parameter.opts):
+                near = [asked[1:]]
+            way = _INSTEAD.get((self.name or "", asked))
+            hint = f". {way}" if way else f" (Possible options: {', '.join(near)})" if near else ""
+            raise click.UsageError(f"No such option: {asked}{hint}", ctx) from None
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The text of the request, and its options."""
+        from shoal.cli.help import show_help
+
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for entry in self.entries:
+            if not entry.option.flag:
+                panels.setdefault("Arguments", []).append((entry.metavar, entry.help))
+        for entry in self.entries:
+            if entry.option.flag:
+                typed = f"{', '.join(entry.option.flags)} {entry.metavar}".strip()
+                required = " [required]" if entry.required or entry.option.required else ""
+                panels.setdefault(entry.option.panel or "Options", []).append((typed, entry.help + required))
+        panels.setdefault("Options", []).append(("-h, --help", "Show this message and exit."))
+        usage = (
+            f"{ctx.command_path} [OPTIONS] {' '.join(entry.metavar for entry in self.entries if not entry.option.flag)}"
+        )
+        formatter.write(show_help(usage.strip(), self.help or "", panels, _width()))
 
 
-def load(name: str) -> Any:
-    """A command of the table, imported."""
-    entry = COMMANDS[name]
-    target = getattr(import_module(entry.module), entry.function)
-    if not isinstance(target, typer.Typer):
-        alone = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
-        alone.command(name, cls=_Command, rich_help_panel=entry.panel)(target)
-        target = alone
-    command = get_command(target)
-    command.name = name
-    return command
+def _width() -> int:
+    return max(60, min(100, shutil.get_terminal_size().columns))
+
+
+def entries_of(request: type[Request]) -> Iterator[Entry]:
+    """All that is typed for a verb; those of methods are asked of the methods."""
+    if request.methods is None:
+        yield from request.typed()
+        return
+    from shoal.cli.method_options import entries_of_methods, names_of_methods
+
+    for entry in request.typed():
+        yield entry._replace(option=names_of_methods(entry.option))
+    yield from entries_of_methods(request.methods, request.without)
+
+
+class Group(click.Group):
+    """Commands that are made when they are called; it notes which of them is."""
+
+    def __init__(self, name: str = "", **settings: Any) -> None:
+        super().__init__(name, context_settings=_CONTEXT, no_args_is_help=True, **settings)
+        starts = f"{name} " if name else ""
+        names = [words.removeprefix(starts).split()[0] for words in VERBS if words.startswith(starts)]
+        self.names = {known: f"{starts}{known}" for known in names}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, in the order of the help."""
+        return list(self.names)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> click.Command | None:
+        """A command, made."""
+        return None if cmd_name not in self.names else load(self.names[cmd_name])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command that is called, with its options; a file in its place is refused with the way to all of them."""
+        name = args[0]
+        if name not in self.names and not name.startswith("-"):
+            raise click.UsageError(f"No such command '{name}'.{self._hint(ctx, name)}", ctx)
+        found, command, rest = super().resolve_command(ctx, args)
+        if isinstance(command, Command):
+            _called[:] = [command]
+        return found, command, rest
+
+    def _hint(self, ctx: click.Context, name: str) -> str:
+        from difflib import get_close_matches
+
+        if "all" in self.names and Path(name).suffix:
+            from shoal.systems.console import shell_line
+
+            return f" Name a command before the file: {ctx.command_path} all {shell_line(name)}"
+        near = get_close_matches(name, self.names, n=1)
+        return f" Did you mean '{near[0]}'?" if near else ""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The text of the group, and its commands."""
+        from shoal.cli.help import show_help
+
+        first = {
+            name: " ".join((load(words).help or "").split("\n\n")[0].split()) for name, words in self.names.items()
+        }
+        panels = {"Commands": list(first.items()), "Options": [("-h, --help", "Show this message and exit.")]}
+        formatter.write(show_help(f"{ctx.command_path} COMMAND ...", self.help or "", panels, _width()))
+
+
+def load(words: str) -> click.Command:
+    """A command of the table, or a group of them."""
+    if words in GROUPS:
+        group = Group(words, help=GROUPS[words])
+        group.commands = {name: load(path) for name, path in group.names.items()}
+        return group
+    return Command(words)
 
 
 _TOUR = """\
@@ -133,52 +226,74 @@ Publish a table about people without giving the people away. Start with
   shoal publish people.csv -o release           (or in the browser: shoal app)
 """
 _EXIT = "Exit codes: 0 fine, 1 not met, 2 bad input, 3 budget refused. No network."
-_WIDTH = 80
 
 
-class Root(LazyGroup):
-    """All commands on one screen: what to start with, then a line each, panel by panel."""
+class Root(Group):
+    """All commands on one screen."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the overview."""
-        lines = [f"Usage: {ctx.command_path} COMMAND ... | --version | --debug (tracebacks) | --help", _TOUR]
-        panel = None
-        for name, entry in COMMANDS.items():
-            if entry.panel != panel:
-                panel = entry.panel
-                lines.append(typer.style(panel, bold=True))
-            lines.append(_line(name, entry.help))
-        formatter.write("\n".join([*lines, _EXIT]) + "\n")
+    def main(self, *arguments: Any, **more: Any) -> Any:
+        """Run the program; a shell that asks for completion may ask in the words of before (`source_bash`)."""
+        if asked := os.environ.get("_SHOAL_COMPLETE"):
+            from shoal.cli.completion import in_old_order
+
+            os.environ["_SHOAL_COMPLETE"] = in_old_order(asked)
+        return super().main(*arguments, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; click ends with 1 at a closed pipe, which here says that a promise is not met."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise SystemExit(CLOSED_PIPE) from None
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What to start with, then a line for each command, panel by panel."""
+        from shoal.cli.help import overview
+
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for words, place in VERBS.items():
+            name = words.split()[0]
+            text = GROUPS[name] if name in GROUPS else inspect.getdoc(request_of(words)) or ""
+            line = (name, " ".join(text.split("\n\n")[0].split()))
+            if line not in panels.setdefault(place.panel, []):
+                panels[place.panel].append(line)
+        usage = f"Usage: {ctx.command_path} COMMAND ... | --version | --debug (tracebacks) | --help"
+        formatter.write(overview(usage, _TOUR, panels, _EXIT, click.style))
 
 
-def _line(name: str, text: str) -> str:
-    """A command and the bold words of its help, on one line.
-
-    >>> _line("detect", "**Which columns identify people?** And why.")
-    '  detect        Which columns identify people?'
-    """
-    bold = re.search(r"\*\*(.+?)\*\*", text)
-    line = f"  {name:<13} {bold.group(1) if bold else text}"
-    return line if len(line) <= _WIDTH else line[: _WIDTH - 1].rsplit(" ", 1)[0] + " …"
+def _show_version(ctx: click.Context, _: Any, asked: bool) -> None:
+    if asked:
+        click.echo(f"shoal {__version__}")
+        ctx.exit()
 
 
-app = typer.Typer(
-    cls=Root,
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+def _completion(what: str) -> Any:
+    def run(ctx: click.Context, parameter: Any, asked: bool) -> None:
+        if asked:
+            from shoal.cli import completion
+
+            getattr(completion, what)(ctx, parameter, asked)
+
+    return run
+
+
+app = Root(
     help=_TOUR,
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_version,
+            help="Show the version.",
+        ),
+        click.Option(
+            ["--show-completion"], is_flag=True, is_eager=True, expose_value=False, callback=_completion("show")
+        ),
+        click.Option(
+            ["--install-completion"], is_flag=True, is_eager=True, expose_value=False, callback=_completion("install")
+        ),
+        click.Option(["--debug"], is_flag=True, expose_value=False, help="Show a traceback when something fails."),
+    ],
 )
-
-
-@app.callback(invoke_without_command=True)
-def _root(
-    version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Show a traceback when something fails (works anywhere).")
-    ] = False,
-) -> None:
-    if version:
-        typer.echo(f"shoal {__version__}")
-        raise typer.Exit

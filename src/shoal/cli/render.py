@@ -21,10 +21,12 @@ from shoal.results.sections import (
     Chart,
     Commands,
     Content,
+    Exhibit,
     Figures,
     Files,
     Grid,
     Headline,
+    Meaning,
     Notes,
     Section,
     Tone,
@@ -143,6 +145,11 @@ def _print(section: Section) -> None:
         case Files(files):
             for what, path in files.items():  # whole, so that it can be copied
                 out.print(Text(printable(f"{what} written to {path}")), soft_wrap=True)
+        case Exhibit(chart, table):  # what it means is about the picture
+            _title(chart.title)
+            _print_grid(table)
+        case Meaning(text):
+            note(text)
         case Chart():  # its numbers stand in a grid
             pass
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -15,8 +15,8 @@ from shoal.identifiers.roles import NUMBERED
 from shoal.storage import Array, Column
 from shoal.storage.bands import parse_band
 from shoal.storage.column_type import MOST_BANDS, ColumnType
-from shoal.storage.dates import FULL_MONTHS
 from shoal.storage.declare import completed
+from shoal.storage.months import FULL_MONTHS
 from shoal.storage.numbers import plain_numbers
 from shoal.storage.texts import MISSING_WORDS, few_texts
 
@@ -132,8 +132,7 @@ _SEXES = {
 _SEX_WORDS = frozenset().union(*_SEXES.values())
 
 
-@dataclass(frozen=True)
-class TypeProposal:
+class TypeProposal(NamedTuple):
     """A proposed type and why; without one, `reason` is what has to be decided, or there is nothing to say."""
 
     type: ColumnType | None

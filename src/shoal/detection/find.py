@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -20,11 +19,12 @@ from shoal.errors import InputError, Message, Setting, as_names, check_choice
 from shoal.policy.default_policy import written
 from shoal.storage import Array
 from shoal.storage.classes import Coded, CountTable
-from shoal.storage.reading.files import Options
+from shoal.verbs.base import takes
+from shoal.verbs.measuring import DetectRequest
 from shoal.vocabulary import NullRule
 
 if TYPE_CHECKING:
-    from shoal.policy import Policy
+    pass
 
 
 # The figures of sets of columns, from a count table: uniques, classes, separation.
@@ -89,19 +89,8 @@ CONFIDENCE = 0.95
 MOST_NEAR = 200
 
 
-def detect(
-    source: Any,
-    *,
-    columns: Sequence[str] | None = None,
-    null_rule: NullRule | None = None,
-    count: str | None = None,
-    max_size: int | None = None,
-    time_limit: float = TIME_LIMIT,
-    sample: int | None = None,
-    seed: int = 0,
-    policy: Policy | str | Path | None = None,
-    options: Options | None = None,
-) -> Detection:
+@takes(DetectRequest)
+def detect(source: Any, asked: DetectRequest) -> Detection:
     """Find which sets of columns identify people (Pastore et al.).
 
     Identifiers are the minimal sets whose values are all distinct. The best quasi-identifier is the set with most
@@ -113,8 +102,9 @@ def detect(
     >>> found.identifiers, found.best.columns, found.best.uniques, found.exact
     ([['id']], ['age', 'sex'], 2, True)
     """
-    given = written(policy)
-    rule: NullRule = null_rule or given.null_rule
+    columns, count = asked.columns, asked.count
+    given = written(asked.policy)
+    rule: NullRule = asked.null_rule or given.null_rule
     count = count or given.count
     columns = None if columns is None else as_names(columns)
     check_choice(Setting("null_rule"), rule, get_args(NullRule))
@@ -125,15 +115,16 @@ def detect(
         )
     if given.person is not None:
         raise InputError("Sets of columns are counted by records, not by persons.", "Leave out the person column.")
-    if isinstance(max_size, int) and max_size < 1:
+    if isinstance(asked.max_size, int) and asked.max_size < 1:
         raise InputError(
-            Message("{max_size} is {}: a set has at least one column.", max_size), Message("Use {max_size} 1 or more.")
+            Message("{max_size} is {}: a set has at least one column.", asked.max_size),
+            Message("Use {max_size} 1 or more."),
         )
-    if max_size is not None and not isinstance(max_size, int):
+    if asked.max_size is not None and not isinstance(asked.max_size, int):
         raise InputError(Message("{max_size} is not a whole number."), Message("Use {max_size} 3, for example."))
-    if seed < 0:
+    if asked.seed < 0:
         raise InputError("The seed is negative.", Message("Use a {seed} of zero or more."))
-    if not time_limit > 0:
+    if not asked.time_limit > 0:
         raise InputError("The time limit is not above zero seconds.", Message("Use {time_limit} 30, for example."))
     if columns is not None and not columns:
         raise InputError("There is no column to search.", Message("Name at least one in {columns}."))
@@ -142,26 +133,26 @@ def detect(
         columns = given.quasi_identifiers
         remarks.append("searched the quasi-identifiers of the policy; name others in columns")
     left_out = given.with_role("identifier") if columns is None else []
-    engine = engine_of(source, options)
+    engine = engine_of(source, asked.options)
     try:
-        counted = engine.count(source, columns, without=left_out, count=count, options=options)
+        counted = engine.count(source, columns, without=left_out, count=count, options=asked.options)
     except TooManyTuples:
-        if columns is None or sample is not None:
+        if columns is None or asked.sample is not None:
             raise
-        largest = max_size or (len(columns) if len(columns) <= ALL_SIZES else FEW)
-        work = RollUps(engine, source, list(dict.fromkeys(columns)), rule, count, options)
-        return rolled_up(work, largest, time.monotonic() + time_limit, remarks)
+        largest = asked.max_size or (len(columns) if len(columns) <= ALL_SIZES else FEW)
+        work = RollUps(engine, source, list(dict.fromkeys(columns)), rule, count, asked.options)
+        return rolled_up(work, largest, time.monotonic() + asked.time_limit, remarks)
     names = counted.names
     if not names:
         raise InputError("There is no column to search.", Message("Name at least one in {columns}."))
     rows, removed = counted.rows.without_nulls(rule)
     counts = CountTable({column.name: Coded(column.codes, column.cardinality) for column in rows.columns}, rows.ones)
-    limit = max_size or (len(names) if len(names) <= ALL_SIZES else FEW)
+    limit = asked.max_size or (len(names) if len(names) <= ALL_SIZES else FEW)
     figures = ColumnSetFigures(counts)
-    deadline = time.monotonic() + time_limit
+    deadline = time.monotonic() + asked.time_limit
     notes = [*counted.notes, *given.remarks(counted), *remarks]
-    if sample is not None and sample < counts.records:
-        return _by_sample(figures, _sampled(counts, sample, seed), limit, deadline, rule, removed, notes)
+    if asked.sample is not None and asked.sample < counts.records:
+        return _by_sample(figures, _sampled(counts, asked.sample, asked.seed), limit, deadline, rule, removed, notes)
     search = ColumnSetSearch(Tuples.of(counts), limit, deadline, figures.determined)
     search.run()
     best, bound, exact = _best(search)

@@ -13,7 +13,6 @@ import polars as pl
 from shoal import progress
 from shoal.detection.column_types import TypeProposal, order_of, propose_type
 from shoal.detection.context import (
-    Codebook,
     Context,
     context_of_table,
     is_measured,
@@ -25,14 +24,16 @@ from shoal.detection.profiles import ColumnProfile, Profile, yaml_key
 from shoal.engine import engine_of
 from shoal.errors import as_names
 from shoal.identifiers import DECIDED, Finding, find_kinds
-from shoal.policy import Policy, as_policy
+from shoal.policy import as_policy
 from shoal.storage import Array, Column, Table
 from shoal.storage.column_type import ColumnType, type_word
 from shoal.storage.encode import encode
 from shoal.storage.formats.labels import ColumnLabels, text_of
-from shoal.storage.reading import Options, declaring
+from shoal.storage.reading import declaring
 from shoal.storage.texts import texts_of
 from shoal.storage.writing import check_target, write_text
+from shoal.verbs.base import takes
+from shoal.verbs.measuring import ProfileRequest
 from shoal.vocabulary import Role
 from shoal.wording import counted
 
@@ -282,16 +283,8 @@ _NO_QUASI_IDENTIFIER = (
 )
 
 
-def profile(
-    source: Any,
-    *,
-    columns: Sequence[str] | None = None,
-    policy: Policy | str | Path | None = None,
-    codebook: str | Path | Codebook | None = None,
-    write_policy: str | Path | None = None,
-    force: bool = False,
-    options: Options | None = None,
-) -> Profile:
+@takes(ProfileRequest)
+def profile(source: Any, request: ProfileRequest) -> Profile:
     """Profile a table: types, missing and distinct values, and a proposed role and type with their reasons.
 
     With a policy, the roles and types that it names are taken. A `codebook`, else that of the options, says what
@@ -303,15 +296,18 @@ def profile(
     >>> [(column.name, column.role, column.kind, column.nulls) for column in found.columns]
     [('email', 'identifier', 'email', 1), ('sex', 'quasi-identifier', 'sex', 0)]
     """
-    target = None if write_policy is None else Path(write_policy)
+    target = None if request.write_policy is None else Path(request.write_policy)
     if target is not None:
-        check_target(target, force, (".yaml", ".yml"))
-    decided = as_policy(policy)
-    names = None if columns is None else as_names(columns)
-    reading = declaring(options, decided.types)
+        check_target(target, request.force, (".yaml", ".yml"))
+    decided = as_policy(request.policy)
+    names = None if request.columns is None else as_names(request.columns)
+    reading = declaring(request.options, decided.types)
     table = engine_of(source, reading).rows(source, names, reading, needed=[])  # each column is looked at by itself
     profiles, names = [], [*table.columns, *table.beside]
-    context = context_of_table(table, options.codebook if codebook is None and options is not None else codebook)
+    context = context_of_table(
+        table,
+        request.options.codebook if request.codebook is None and request.options is not None else request.codebook,
+    )
     for number, name in enumerate(names):
         progress.report("looking at columns", number, len(names))
         profiles.append(_profile(table[name], table.rows, decided.columns.get(name), context))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from shoal.results import Bar, Chart, Files, Grid, Headline, Notes, Result, Section, where_known
+from shoal.results.sections import ResultPicture
 from shoal.vocabulary import NullRule
 from shoal.wording import counted, in_words, percent
 
@@ -81,7 +82,7 @@ class Detection(Result):
         exposed = self.best is not None and self.best.uniques > 0
         shown: list[Section] = [Headline(self.summary(), "bad" if exposed else "good")]
         if self.best is not None:
-            shown += [self._frontier(self.best), Chart("detection", {"found": self}, self.summary())]
+            shown += [self._frontier(self.best), Chart(ResultPicture("detection", [self]), self.summary())]
         if self.contributions:
             parts = sorted(self.contributions.items(), key=lambda item: -item[1])[:_MOST_PARTS]
             rows = [(name, percent(part), Bar(part)) for name, part in parts]

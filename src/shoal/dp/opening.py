@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from shoal.dp.documents import checked_places
 from shoal.dp.ledger import Ledger, key_check
@@ -30,7 +30,8 @@ from shoal.storage.texts import check_have_texts
 from shoal.storage.writing import sha256, write_bytes
 from shoal.systems.files import move, sync
 from shoal.systems.locks import abandoned, lock_beside
-from shoal.vocabulary import Accounting
+from shoal.verbs.asking import DeskOpenRequest
+from shoal.verbs.base import takes
 
 # A desk is made in a draft folder beside its own. Who makes it holds a lock on the draft; a draft without one is
 # dead.
@@ -73,21 +74,8 @@ def remove_dead_drafts(parent: Path) -> int:
 Number = Decimal | str | float
 
 
-def open_desk(
-    source: Any,
-    *,
-    folder: str | Path,
-    epsilon: Number,
-    types: Mapping[str, str] | str | None = None,
-    delta: Number = 0,
-    person: str | None = None,
-    max_rows_per_person: int | None = None,
-    accounting: str = "basic",
-    ledger_key: str | Path | None = None,
-    witness: str | Path | None = None,
-    columns: Sequence[str] | None = None,
-    options: Options | None = None,
-) -> Opened:
+@takes(DeskOpenRequest)
+def open_desk(source: Any, asked: DeskOpenRequest) -> Opened:
     """Open a desk: a private folder with a copy of the table (rows capped per person), the terms and an empty ledger.
 
     `types` declares the type of each column: integer, number, text, date, datetime or boolean, or `proposed` for the
@@ -103,16 +91,21 @@ def open_desk(
     >>> opened.records, opened.kept_rows, opened.persons, opened.unfit_values
     (4, 3, 2, {'age': 1})
     """
+    folder, witness = asked.folder, asked.witness
     folder = Path(folder)
-    check_choice(Setting("accounting"), accounting, ACCOUNTINGS)
-    limits = checked_epsilon(epsilon), checked_delta(delta)
-    most = _checked_cap(person, max_rows_per_person)
-    rho = _rho(accounting, *limits)
-    key_file, witness = checked_places(folder, ledger_key, witness)
-    wanted = None if columns is None else list(dict.fromkeys([*columns, *([person] if person else [])]))
-    table = _read(source, wanted, options or Options())
-    declared = declared_types(types, table.columns, person)
-    kept = _capped(table, person, most)
+    check_choice(Setting("accounting"), asked.accounting, ACCOUNTINGS)
+    limits = checked_epsilon(asked.epsilon), checked_delta(asked.delta)
+    most = _checked_cap(asked.person, asked.max_rows_per_person)
+    rho = _rho(asked.accounting, *limits)
+    key_file, witness = checked_places(folder, asked.ledger_key, witness)
+    wanted = (
+        None
+        if asked.columns is None
+        else list(dict.fromkeys([*asked.columns, *([asked.person] if asked.person else [])]))
+    )
+    table = _read(source, wanted, asked.options or Options())
+    declared = declared_types(asked.types, table.columns, asked.person)
+    kept = _capped(table, asked.person, most)
     digest = _source_digest(source)
     key_is_new = False
     opened = False
@@ -120,7 +113,7 @@ def open_desk(
         removed = remove_dead_drafts(folder.absolute().parent)
         key, key_is_new = find_key(key_file)
         with draft_of(folder) as draft:
-            stored, persons, unfit = write_columns(draft / "columns", kept, declared, person)
+            stored, persons, unfit = write_columns(draft / "columns", kept, declared, asked.person)
             desk = secrets.token_hex(16)
             terms = Terms(
                 format=FORMAT,
@@ -128,9 +121,9 @@ def open_desk(
                 opened=datetime.now(UTC).isoformat(timespec="seconds"),
                 epsilon=written(limits[0]),
                 delta=written(limits[1]),
-                accounting=cast(Accounting, accounting),
+                accounting=asked.accounting,
                 rho=None if rho is None else written(rho),
-                person=person,
+                person=asked.person,
                 max_rows_per_person=most,
                 source=Path(table.name).name,
                 source_sha256=digest,
@@ -152,7 +145,7 @@ def open_desk(
             for made, path in ((key_is_new, key_file), (witness is not None, witness)):
                 if made and path is not None:
                     path.unlink(missing_ok=True)
-    people = None if person is None else len(table[person].values)
+    people = None if asked.person is None else len(table[asked.person].values)
     return Opened(
         folder=str(folder),
         records=table.rows,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -17,10 +16,9 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.storage import Array, Column, Table
-from shoal.storage.classes import Coded, CountTable, Distinct
+from shoal.storage.classes import Coded, CountTable
 from shoal.storage.reading.files import Options
 from shoal.storage.rows import Rows
-from shoal.storage.table import DeferredColumn
 
 
 @dataclass(frozen=True)
@@ -283,17 +281,6 @@ class Engine(Protocol):
         that belong beside it. `shuffle` is the seed of a new order of rows; where they are numbered, `rows` says how
         many the source has, and `left_out` how many of them are not in it.
         """
-
-
-def tuples_of(columns: Mapping[str, Column], weights: Array | None) -> tuple[dict[str, Column], Array]:
-    """The distinct tuples of columns, in the order of their values, and the records of each."""
-    found = Distinct.of(list(columns.values()), weights)
-    tuples: dict[str, Column] = {}
-    for number, (name, column) in enumerate(columns.items()):
-        nulls = int(np.count_nonzero(found.codes_of(number) == len(column.values))) if column.nulls else 0
-        like = Column(name, column.codes, column.values, nulls, column.dtype, declared=column.declared)
-        tuples[name] = DeferredColumn.of(partial(found.codes_of, number), like)
-    return tuples, found.counts
 
 
 def check_lengths(becomes: Mapping[str, pl.Series], tuples: int) -> None:

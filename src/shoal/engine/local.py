@@ -21,14 +21,14 @@ from shoal.engine.base import (
     SizeHistogram,
     TupleRecoding,
     check_lengths,
-    tuples_of,
 )
 from shoal.errors import InputError
 from shoal.storage import Array, Table
 from shoal.storage.classes import class_of_each_row, class_sizes, pack
 from shoal.storage.encode import encode
 from shoal.storage.reading import Options, Overflow, read
-from shoal.storage.rows import Rows
+from shoal.storage.rows import Rows, weights_of
+from shoal.storage.tuples import tuples_of
 
 if TYPE_CHECKING:
     from shoal.storage.spill import Spill
@@ -59,12 +59,7 @@ class LocalEngine:
         extra = [name for name in (count, person) if name is not None]
         wanted = None if columns is None else [*columns, *extra]
 
-        def stamp() -> str | None:
-            from shoal.storage.reading.stamp import stamp_of
-
-            return stamp_of(source, wanted, count, options, without={*without, *extra})
-
-        with Overflow(options, stamp) as overflow:
+        with Overflow(options) as overflow:
             table = read(source, wanted, options, overflow)
             return self._counted(table, _names(table, columns, {*without, *extra}), count, person, overflow.spill)
 
@@ -78,15 +73,15 @@ class LocalEngine:
         if not names:
             return Counted({}, np.zeros(0, np.int64), None, *about)
         if spill is not None and person is None:
-            from shoal.engine.local_disk import counted_on_disk
-
-            return counted_on_disk(table, names, count, spill)
+            weights = None if count is None else weights_of(table[count])
+            tuples, records = tuples_of({name: table[name] for name in names}, weights, spill)
+            return Counted(tuples, records, None, *about)
         rows = Rows.of(table, names, count, person)
         by_name = {column.name: column for column in rows.columns}
         if rows.person is not None:
             return Counted(by_name, rows.ones, rows.person, *about)
-        tuples, counts = tuples_of(by_name, rows.weights)
-        return Counted(tuples, counts, None, *about)
+        tuples, records = tuples_of(by_name, rows.weights)
+        return Counted(tuples, records, None, *about)
 
     def sizes(
         self,

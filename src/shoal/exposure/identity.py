@@ -3,79 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from shoal import progress
 from shoal.engine import TooManyTuples, engine_of
 from shoal.errors import InputError, Message, Setting, as_names, check_choice, quoted
-from shoal.exposure.journalist import attacker_risk, journalist_risk, read_sample, sampled_classes
-from shoal.exposure.measure import ClassHistogram, measure, readings_of_missing
+from shoal.exposure.journalist import attacker_risk, journalist_risk, population_of, read_sample, sampled_classes
+from shoal.exposure.measure import ClassHistogram, CountedClasses, readings_of_missing
 from shoal.exposure.results import IdentityRisk, Knowledge, SizeCount
 from shoal.exposure.sample import Sample, SampleFigures, asked_sample, check_sample
-from shoal.exposure.sensitive import SensitiveQuestions, asked, judged, sensitive_figures
+from shoal.exposure.sensitive import checked_questions, judged, sensitive_figures
 from shoal.policy.default_policy import DefaultPolicy, written
 from shoal.policy.thresholds import find_threshold
 from shoal.ranges.parsing import forms_in
 from shoal.storage import Column
 from shoal.storage.reading import Options
 from shoal.storage.rows import Rows
+from shoal.verbs.base import takes
+from shoal.verbs.measuring import RiskRequest
 from shoal.vocabulary import Domain, Generalized, NullRule
 
 if TYPE_CHECKING:
+    from shoal.exposure.rolled_up import RolledUpClasses
     from shoal.exposure.sample_figures import SampleRows
     from shoal.policy import Policy
-
-
-@dataclass(frozen=True)
-class GeneralizedText:
-    """How generalised texts are read (`auto`, `yes`, `no`), and whether `*` is the whole range or what was seen."""
-
-    reading: Generalized = "auto"
-    domain: Domain = "range"
-
-
-@dataclass(frozen=True)
-class MissingKeys:
-    """How missing quasi-identifiers count: the rule, and for how much of a record (`alpha`, from 0 to 1) a record with
-    missing values counts where it matches another one. The figures by `alpha` are the reading `weighted`."""
-
-    rule: NullRule | None = None
-    alpha: float | str | None = None
 
 
 # 2^12 - 1 combinations are as many as anyone reads
 MOST_GROUPS = 12
 
 
-def risk(
-    source: Any,
-    *,
-    quasi_identifiers: Sequence[str] | None = None,
-    knowledge: Mapping[str, Sequence[str]] | None = None,
-    null_rule: NullRule | MissingKeys | None = None,
-    count: str | None = None,
-    person: str | None = None,
-    threshold: float | str | None = None,
-    population: Any = None,
-    generalized: Generalized | GeneralizedText = "auto",
-    sensitive: Sequence[str] | str | SensitiveQuestions | None = None,
-    policy: Policy | str | Path | None = None,
-    options: Options | None = None,
-) -> IdentityRisk:
+@takes(RiskRequest)
+def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
     """Measure how exposed the people in a table are.
 
     risk of a record = 1 / size of its class: for the prosecutor the class in the table, for the journalist the
     class in the population; the marketer's average is the share re-identified when everybody is linked.
 
     `knowledge` names groups of columns that an attacker may know; every combination of them is measured. `population`
-    is a table of records, a `PopulationCounts`, `PopulationMargins`, or, where the table is a sample, a `Sample`:
-    weights, households, the size of the population and what to estimate of it. For `sensitive` columns the result says
-    which l, t, alpha, beta and delta hold; `SensitiveQuestions` adds conditions whose disclosure is measured.
-    `generalized` says how texts such as `[20;29]` are read; `null_rule` is the rule for missing values, or
-    `MissingKeys` with the `alpha` of a match. What is given here overrides the policy.
+    is a table of the people behind the records, with their number in `population_count` where its rows stand for many;
+    `margins` are tables of people by some of the columns. Where the table is a sample, `weight`, `household`,
+    `population_size` or `sampling` say of what, and `estimate`, `suda` and `global_limit` what to find out about it.
+    For `sensitive` columns the result says which l, t, alpha, beta and delta hold; `disclosure` adds conditions whose
+    disclosure is measured. `wildcard_alpha` is the part of a record for which one with missing values counts where it
+    matches another; the figures by it are the reading `weighted`. `generalized` says how texts such as `[20;29]` are
+    read, `domain` whether `*` is the whole range or what was seen. What is given here overrides the policy.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
@@ -83,23 +57,21 @@ def risk(
     >>> found.k, found.uniques, found.prosecutor.highest, round(found.marketer.average, 3)
     (1, 1, 1.0, 0.667)
     """
-    given = written(policy)
-    groups = _groups(knowledge) if knowledge is not None else given.knowledge
-    names = _quasi_identifiers(quasi_identifiers, given, groups)
-    keys = null_rule if isinstance(null_rule, MissingKeys) else MissingKeys(null_rule)
-    rule: NullRule = keys.rule or given.null_rule
+    given, options, person = written(asked.policy), asked.options, asked.person
+    groups = _groups(asked.knowledge) if asked.knowledge is not None else given.knowledge
+    names = _quasi_identifiers(asked.quasi_identifiers, given, groups)
+    rule: NullRule = asked.null_rule or given.null_rule
     check_choice(Setting("null_rule"), rule, get_args(NullRule))
-    alpha = given.wildcard_alpha if keys.alpha is None else _alpha(keys.alpha)
-    text = generalized if isinstance(generalized, GeneralizedText) else GeneralizedText(generalized)
-    generalized, domain = text.reading, text.domain
+    alpha = given.wildcard_alpha if asked.wildcard_alpha is None else _alpha(asked.wildcard_alpha)
+    generalized, domain = asked.generalized, asked.domain
     check_choice(Setting("generalized"), generalized, get_args(Generalized))
     check_choice(Setting("domain"), domain, get_args(Domain))
-    questions = asked(sensitive)
+    questions = checked_questions(asked.sensitive, asked.disclosure)
     # an option overrides the policy, also when it names the other way of counting
-    count = count or (given.count if person is None else None)
+    count = asked.count or (given.count if person is None else None)
     person = person or (given.person if count is None else None)
-    limit = find_threshold(threshold if threshold is not None else given.threshold)
-    sample = asked_sample(population, given)
+    limit = find_threshold(asked.threshold if asked.threshold is not None else given.threshold)
+    sample = asked_sample(asked, population_of(asked), given)
     _check_roles(names, groups, count, person)
     _check_sensitive(questions.columns, count, person)
 
@@ -110,36 +82,43 @@ def risk(
     if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
         source, sample = read_sample(source, [*together, *filter(None, (count, person))], sample, options)
     engine = engine_of(source, options)
+    known = _combinations(groups)
     try:
         counted = engine.count(source, together, count=count, person=person, options=options)
     except TooManyTuples as error:
-        from shoal.exposure.rolled_up import refuse_beyond_equality, rolled_up
+        from shoal.exposure.rolled_up import NOTE, RolledUpClasses, refuse_beyond_equality
 
         beyond = (person, sample.population, sample.estimate, sample.suda, questions.columns)
         refuse_beyond_equality(error, given, rule, *beyond)
-        settings: dict[str, Any] = {"count": count, "limit": limit, "policy": given, "sample": sample}
-        return rolled_up(engine, source, names, groups, reading=(rule, generalized), options=options, **settings)
-    rows = counted.rows
-    if rows.person is not None and person == given.person and given.linked:
-        from shoal.policy.judgement.shown_classes import linked_classes
+        sets = [names, *known.values()]
+        rolled_up = RolledUpClasses.counted(engine, source, sets, (rule, generalized), count, options)
+        table: CountedClasses | RolledUpClasses = rolled_up
+        missing, notes = dict(rolled_up.missing), [NOTE]
+    else:
+        rows = counted.rows
+        if rows.person is not None and person == given.person and given.linked:
+            from shoal.policy.judgement.shown_classes import linked_classes
 
-        rows = replace(rows, linked=linked_classes(rows.person, given.linked))
-    kept, removed = rows.without_nulls(rule, measured)
+            rows = replace(rows, linked=linked_classes(rows.person, given.linked))
+        table = CountedClasses(*rows.without_nulls(rule, measured), rule, generalized, domain)
+        missing = {one.name: found for one in table.rows.select(names).columns if (found := _missing(table.rows, one))}
+        notes = [*counted.notes, *given.remarks(counted)]
     progress.report("counting", 0)
-    main = kept.select(names)
-    cells = measure(main, rule, generalized, domain)
+    kept, removed, here = table.rows, table.removed, isinstance(table, CountedClasses)
+    main = kept.select(names) if here else kept
+    cells = table.of(names)
     persons = None if person is None else cells.measured + cells.suppressed_persons
-    total = kept.records if persons is None else persons
-    row_by_row = sample.needs_rows and person is None
+    total = table.records if persons is None else persons
+    row_by_row = sample.needs_rows and person is None and here
     single = _single(source, names, measured, count, (rule, generalized)) if row_by_row else None
-    estimated = _estimated(sample, single, cells, main)
+    estimated = _estimated(sample, single, cells, main) if here else SampleFigures()
     drawn = total + removed if person is None else total
     classes = sampled_classes(sample, cells, single, drawn)
     journalist = journalist_risk(main, sample.population, classes, (rule, generalized), limit, options)
     prosecutor = attacker_risk(cells.members, 1 / cells.sizes, limit)
     forms = {column.name: column_forms for column in main.columns if (column_forms := forms_in(column, generalized))}
     return IdentityRisk(
-        records=kept.records,
+        records=table.records,
         removed_rows=removed,
         persons=persons,
         classes=int(cells.classes.sum()),
@@ -156,15 +135,15 @@ def risk(
         risk_over=sample.over,
         marketer=journalist.risk or prosecutor,
         histogram=_histogram(cells),
-        knowledge=_knowledge(kept, groups, total, rule, generalized, domain) if groups else None,
+        knowledge=_knowledge(table, known, total) if groups else None,
         sensitive=sensitive_figures(kept, names, questions, rule, generalized, given) if questions.columns else None,
         models=judged(given, main, classes, (rule, generalized), sample.over, drawn),
         generalized=forms,
         readings={**(readings_of_missing(main, alpha) if not forms else {}), **(cells.readings or {})},
         population_table=journalist.table,
         threshold_name=limit.name,
-        missing={column.name: missing for column in main.columns if (missing := _missing(main, column))},
-        notes=[*counted.notes, *given.remarks(counted), *_remarks(forms, rule, main), *estimated.notes],
+        missing=missing,
+        notes=[*notes, *_remarks(forms, rule, main), *estimated.notes],
         population=estimated.population,
         chosen=estimated.chosen,
         chosen_reason=estimated.chosen_reason,
@@ -270,15 +249,19 @@ def _histogram(cells: ClassHistogram) -> list[SizeCount]:
     return [SizeCount(*row) for row in rows]
 
 
-def _knowledge(
-    rows: Rows, groups: Mapping[str, list[str]], total: int, rule: NullRule, generalized: Generalized, domain: Domain
-) -> list[Knowledge]:
-    """Uniques of every combination of groups, small combinations first."""
-    found = []
+def _combinations(groups: Mapping[str, list[str]]) -> dict[tuple[str, ...], list[str]]:
+    """The columns of every combination of groups, small combinations first."""
     chosen = [names for size in range(1, len(groups) + 1) for names in combinations(groups, size)]
-    for number, names in enumerate(chosen):
-        progress.report("combining knowledge", number, len(chosen))
-        columns = list(dict.fromkeys(column for name in names for column in groups[name]))
-        cells = measure(rows.select(columns), rule, generalized, domain)
+    return {names: list(dict.fromkeys(column for name in names for column in groups[name])) for names in chosen}
+
+
+def _knowledge(
+    table: CountedClasses | RolledUpClasses, known: Mapping[tuple[str, ...], list[str]], total: int
+) -> list[Knowledge]:
+    """Uniques of every combination of groups."""
+    found = []
+    for number, (names, columns) in enumerate(known.items()):
+        progress.report("combining knowledge", number, len(known))
+        cells = table.of(columns)
         found.append(Knowledge(list(names), cells.uniques, cells.uniques / total, cells.undecided))
     return found

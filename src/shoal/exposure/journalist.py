@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from shoal.storage.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.storage.reading import Options
 from shoal.storage.rows import Rows
 from shoal.storage.unite import unite
+from shoal.verbs.measuring import RiskRequest
 from shoal.vocabulary import Generalized, NullRule
 
 if TYPE_CHECKING:
@@ -35,16 +36,25 @@ class PopulationCounts:
     count: str | None
 
 
-@dataclass(frozen=True)
-class PopulationMargins:
+class PopulationMargins(NamedTuple):
     """A population of which only marginal tables are known: each has some quasi-identifiers, and one more column with
     the people of each row. Its cells are fitted to them, which is an estimate."""
 
     sources: Sequence[Any]
 
 
-@dataclass(frozen=True)
-class Journalist:
+def population_of(asked: RiskRequest) -> Any:
+    """What is known of the population: a table of its people or their counts, its margins, or nothing."""
+    if asked.margins:
+        if asked.population is not None or asked.population_count is not None:
+            raise InputError("A population and its margins are given.", Message("Give {population} or {margins}."))
+        return PopulationMargins(asked.margins)
+    if asked.population_count is not None:
+        return PopulationCounts(asked.population, asked.population_count)
+    return asked.population
+
+
+class Journalist(NamedTuple):
     """The risk, what it comes from, and what was found of a population table."""
 
     risk: AttackerRisk | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,25 @@ class ClassHistogram:
     @property
     def k(self) -> int:
         return int(self.sizes[0]) if len(self.sizes) else 0
+
+
+@dataclass(frozen=True)
+class CountedClasses:
+    """The classes of any columns of rows that are here, and how many records were set aside."""
+
+    rows: Rows
+    removed: int
+    null_rule: NullRule
+    generalized: Generalized
+    domain: Domain
+
+    @property
+    def records(self) -> int:
+        return self.rows.records
+
+    def of(self, columns: Sequence[str]) -> ClassHistogram:
+        """The classes of some columns."""
+        return measure(self.rows.select(columns), self.null_rule, self.generalized, self.domain)
 
 
 def measure(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: Domain) -> ClassHistogram:

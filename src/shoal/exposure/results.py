@@ -244,7 +244,7 @@ class IdentityRisk(Result):
     def sections(self) -> list[Section]:
         """The sentence first, then the classes, the attackers and what each knowledge gives away."""
         shown: list[Section] = [Headline(self.summary(), "bad" if self.over_threshold else "good"), _figures(self)]
-        shown += [_class_sizes(self), _attackers(self)]
+        shown += [class_sizes(self), attackers(self)]
         if self.knowledge:
             shown.append(_knowledge(self.knowledge))
         if self.sensitive:
@@ -283,7 +283,7 @@ def _uniques_word(result: IdentityRisk) -> str:
     return "uniques" if result.uniques == result.alone else "uniques (fit no other record's ranges)"
 
 
-def _class_sizes(result: IdentityRisk) -> Grid:
+def class_sizes(result: IdentityRisk) -> Grid:
     """Records by the size of their class; a class of 1 is called unique only where the headline counts it so."""
     agree = result.uniques == result.alone
     total = sum(entry.records for entry in result.histogram) or 1
@@ -307,16 +307,17 @@ def _size_word(low: int, high: int | None, unique: bool) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _attackers(result: IdentityRisk) -> Grid:
+def attackers(result: IdentityRisk) -> Grid:
+    """The risk of a record under each attacker."""
     limit = result.prosecutor.threshold
     named = f" ({result.threshold_name})" if result.threshold_name else ""
-    attackers: list[tuple[str, str, AttackerRisk | None]] = [
+    entries: list[tuple[str, str, AttackerRisk | None]] = [
         ("prosecutor", "knows who is in the table", result.prosecutor),
         ("journalist", _JOURNALIST[result.journalist_by], result.journalist),
         ("marketer", "links everybody; see average", result.marketer),
     ]
     rows = []
-    for name, what, attacker in attackers:
+    for name, what, attacker in entries:
         figures = ("–", "–", "needs a population")
         if attacker is not None:
             over = attacker.share_over_threshold

@@ -1,23 +1,17 @@
-"""Identity risk of a table whose tuples are too many for one machine: histograms of class sizes from where rows are."""
+"""Class sizes of a table whose tuples are too many for one machine: histograms from where its rows are."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from shoal.engine import Engine, SizeHistogram, TooManyTuples
 from shoal.errors import Message
-from shoal.exposure.journalist import attacker_risk, journalist_risk, sampled_classes
 from shoal.exposure.measure import ClassHistogram
-from shoal.exposure.results import IdentityRisk, Knowledge, SizeCount
-from shoal.exposure.sample import Sample
-from shoal.exposure.sensitive import judged
 from shoal.policy import Policy
 from shoal.policy.default_policy import DefaultPolicy
-from shoal.policy.thresholds import Threshold
 from shoal.ranges.parsing import forms_in
 from shoal.storage.reading import Options
 from shoal.storage.rows import Rows
@@ -26,72 +20,50 @@ from shoal.vocabulary import Generalized, NullRule
 NOTE = "the tuples are too many for one machine: classes were counted where the rows are, readings of nulls were not"
 
 
-def rolled_up(
-    engine: Engine,
-    source: Any,
-    names: list[str],
-    groups: Mapping[str, list[str]],
-    *,
-    reading: tuple[NullRule, Generalized],
-    count: str | None,
-    limit: Threshold,
-    policy: Policy | DefaultPolicy,
-    sample: Sample,
-    options: Options | None,
-) -> IdentityRisk:
-    """What `risk` says where classes are of equal values: the same figures, from roll-ups."""
-    rule, generalized = reading
-    chosen = [some for size in range(1, len(groups) + 1) for some in combinations(groups, size)]
-    known = [list(dict.fromkeys(column for name in some for column in groups[name])) for some in chosen]
-    measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
-    missing = _missing_values(engine, source, names, generalized, count, options)
-    dropped = measured if rule == "drop" else ()
-    sizes, *others = engine.sizes(source, [names, *known], count=count, without_nulls=dropped, options=options)
-    cells, removed = _cells(sizes), sizes.removed
-    total = cells.measured
-    classes = sampled_classes(sample, cells, None, total + removed)
-    nobody = Rows([])
-    journalist = journalist_risk(nobody, None, classes, reading, limit, options)
-    prosecutor = attacker_risk(cells.members, 1 / cells.sizes, limit)
-    knowledge = []
-    for some, histogram in zip(chosen, others, strict=True):
-        uniques = _cells(histogram).uniques
-        knowledge.append(Knowledge(list(some), uniques, uniques / total, 0))
-    return IdentityRisk(
-        records=total,
-        removed_rows=removed,
-        persons=None,
-        classes=int(cells.classes.sum()),
-        uniques=cells.uniques,
-        uniqueness=cells.uniques / total,
-        k=cells.k,
-        null_rule=rule,
-        quasi_identifiers=names,
-        undecided=0,
-        suppressed_rows=0,
-        prosecutor=prosecutor,
-        journalist=journalist.risk,
-        journalist_by=journalist.by,
-        risk_over=sample.over,
-        marketer=journalist.risk or prosecutor,
-        histogram=[SizeCount(*row) for row in np.stack([cells.sizes, cells.classes, cells.members], 1).tolist()],
-        knowledge=knowledge if groups else None,
-        sensitive=None,
-        models=judged(policy, nobody, classes, reading, sample.over, total + removed),
-        generalized={},
-        readings={},
-        population_table=None,
-        threshold_name=limit.name,
-        missing={} if dropped else missing,
-        notes=[NOTE],
-        population=None,
-        chosen=None,
-        chosen_reason=None,
-        predictions=None,
-        individual=None,
-        suda=None,
-        per_record=None,
-    )
+@dataclass(frozen=True)
+class RolledUpClasses:
+    """The classes of sets of columns, the first of them first, by their sizes alone: what `CountedClasses` tells of
+    tuples that are here. No row is."""
+
+    sizes: Mapping[tuple[str, ...], SizeHistogram]
+    missing: Mapping[str, int]
+    rows: Rows
+
+    @classmethod
+    def counted(
+        cls,
+        engine: Engine,
+        source: Any,
+        sets: Sequence[Sequence[str]],
+        reading: tuple[NullRule, Generalized],
+        count: str | None,
+        options: Options | None,
+    ) -> RolledUpClasses:
+        """Counted in one pass by the engine; refuses generalised texts, which match more than their equals."""
+        rule, generalized = reading
+        missing = _missing_values(engine, source, sets[0], generalized, count, options)
+        dropped = list(dict.fromkeys(name for columns in sets for name in columns)) if rule == "drop" else ()
+        found = engine.sizes(source, sets, count=count, without_nulls=dropped, options=options)
+        sizes = {tuple(columns): histogram for columns, histogram in zip(sets, found, strict=True)}
+        return cls(sizes, {} if dropped else missing, Rows([]))
+
+    @cached_property
+    def _first(self) -> SizeHistogram:
+        return next(iter(self.sizes.values()))
+
+    @property
+    def records(self) -> int:
+        return int((self._first.sizes * self._first.classes).sum())
+
+    @property
+    def removed(self) -> int:
+        return self._first.removed
+
+    def of(self, columns: Sequence[str]) -> ClassHistogram:
+        """The classes of some columns."""
+        found = self.sizes[tuple(columns)]
+        uniques = int(found.classes[found.sizes == 1].sum())
+        return ClassHistogram(found.sizes, found.classes, found.sizes * found.classes, uniques)
 
 
 def refuse_beyond_equality(
@@ -123,8 +95,3 @@ def _missing_values(
         if missing := counted.rows.records_in(counted.columns[name].is_null()):
             missing_by_column[name] = missing
     return missing_by_column
-
-
-def _cells(found: SizeHistogram) -> ClassHistogram:
-    members = found.sizes * found.classes
-    return ClassHistogram(found.sizes, found.classes, members, int(found.classes[found.sizes == 1].sum()))

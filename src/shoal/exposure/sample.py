@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from shoal.errors import InputError, Message, Setting, check_choice
 from shoal.vocabulary import RiskOver
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shoal.policy import Policy
     from shoal.policy.default_policy import DefaultPolicy
     from shoal.population.results import Estimate, IndividualRisk, Prediction, SpecialUniqueFigures
+    from shoal.verbs.measuring import RiskRequest
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,7 @@ class Sample:
         return self.needs_rows or self.population_size is not None or self.sampling is not None
 
 
-@dataclass(frozen=True)
-class SampleFigures:
+class SampleFigures(NamedTuple):
     """What was found about the population; None where it was not asked for."""
 
     individual: IndividualRisk | None = None
@@ -87,9 +87,20 @@ class SampleFigures:
     notes: tuple[str, ...] = ()
 
 
-def asked_sample(given: Any, policy: Policy | DefaultPolicy) -> Sample:
-    """What is asked of a sample: as given, else as the policy says; anything else is a table of the population."""
-    sample = given if isinstance(given, Sample) else Sample(population=given)
+def asked_sample(asked: RiskRequest, population: Any, policy: Policy | DefaultPolicy) -> Sample:
+    """What is asked of a sample: as given, else as the policy says; `population` is what is known of the people."""
+    sample = Sample(
+        weight=asked.weight,
+        household=asked.household,
+        population_size=asked.population_size,
+        sampling=asked.sampling,
+        estimate=asked.estimate,
+        suda=asked.suda if asked.suda_size is None else asked.suda_size,
+        global_limit=asked.global_limit,
+        approximate=asked.approximate,
+        population=population,
+        risk_over=asked.risk_over,
+    )
     sized = sample.population_size is not None or sample.sampling is not None
     if sample.risk_over is not None:
         check_choice(Setting("risk_over"), sample.risk_over, get_args(RiskOver))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,43 +30,26 @@ if TYPE_CHECKING:
 _MOST_L = 5
 
 
-@dataclass(frozen=True)
-class SensitiveQuestions:
-    """What is asked about sensitive values: the columns, and conditions whose disclosure is measured (Eq 5).
-
-    >>> SensitiveQuestions(["illness"], disclosure=["illness in HIV,cancer"]).columns
-    ['illness']
-    """
-
-    columns: Sequence[str] | str = ()
-    disclosure: Sequence[str] | str = ()
-
-
-@dataclass(frozen=True)
-class CheckedQuestions:
+class CheckedQuestions(NamedTuple):
     """Questions, read: every column once, those of conditions included."""
 
     columns: list[str]
     conditions: list[ColumnCondition]
 
 
-def asked(questions: Sequence[str] | str | SensitiveQuestions | None) -> CheckedQuestions:
-    """The columns and conditions of what was asked.
+def checked_questions(columns: Sequence[str] | str | None, disclosure: Sequence[str] | str = ()) -> CheckedQuestions:
+    """Sensitive columns, and conditions whose disclosure is measured (Eq 5), as they were asked for.
 
-    >>> asked(SensitiveQuestions("illness", "charge > 100")).columns
+    >>> checked_questions("illness", "charge > 100").columns
     ['illness', 'charge']
     """
-    if questions is None:
-        return CheckedQuestions([], [])
-    if not isinstance(questions, SensitiveQuestions):
-        questions = SensitiveQuestions(questions)
-    texts = as_names(questions.disclosure) or []
+    texts = as_names(disclosure) or []
     if not texts:
-        return CheckedQuestions(as_names(questions.columns) or [], [])
+        return CheckedQuestions(as_names(columns) or [], [])
     from shoal.policy.conditions import parse_condition
 
     conditions = [parse_condition(text) for text in texts]
-    names = [*(as_names(questions.columns) or []), *(condition.column for condition in conditions)]
+    names = [*(as_names(columns) or []), *(condition.column for condition in conditions)]
     return CheckedQuestions(list(dict.fromkeys(names)), conditions)
 
 

@@ -18,19 +18,23 @@ if TYPE_CHECKING:
 
 __all__ = ["DECIDED", "RECOGNISERS", "ROLE_OF_KIND", "ColumnRecogniser", "ColumnView", "Finding", "find_kinds"]
 
-# the files with a recogniser each; one is imported when a column is shown to it
+# the modules with a recogniser each, and the names of those of `shoal.identifiers.catalogue`
 FILES = (
-    "age", "coded", "codes", "coordinates", "date_of_birth", "demographics", "device_number", "email_address",
-    "event_date", "free_text", "geography", "hashes", "iban", "ip_address", "labels", "mac_address", "names",
-    "national_id", "payment_card", "phone", "postal_code", "record_numbers", "sensitive", "sex", "street_address",
-    "url", "uuids", "vehicle_number",
+    "age", "coded", "codes", "coordinates", "date_of_birth", "demographics", "event_date", "free_text", "geography",
+    "labels", "names", "phone", "sensitive", "sex",
+    "device_number", "email_address", "hashes", "iban", "ip_address", "mac_address", "national_id", "payment_card",
+    "postal_code", "record_numbers", "street_address", "url", "uuids", "vehicle_number",
 )  # fmt: skip
 
 
 @cache
-def recogniser(file: str) -> ColumnRecogniser:
-    """The recogniser of a file."""
-    found: ColumnRecogniser = import_module(f"shoal.identifiers.{file}").recognise
+def recogniser(name: str) -> ColumnRecogniser:
+    """The recogniser of a name; its module is imported when it is first asked for."""
+    from shoal.identifiers import catalogue
+
+    if name in catalogue.RECOGNISERS:
+        return catalogue.RECOGNISERS[name]
+    found: ColumnRecogniser = import_module(f"shoal.identifiers.{name}").recognise
     return found
 
 

@@ -16,8 +16,8 @@ AGE = words(
     block="""vehicle, car, account, machine, building, house, device, roof, stone, product, policy, stock,
     invoice, gebaude""",
 )
-_DAYS = words("days, day, giorni, tage, jours, dias, dagen")
-_MONTHS = words("months, month, mesi, monate, mois, meses, maanden")
+DAYS = words("days, day, giorni, tage, jours, dias, dagen")
+MONTHS = words("months, month, mesi, monate, mois, meses, maanden")
 _GROUP = (
     r"(?i)^[\[(]?\s*\d{1,3}\s*(-|\u2013|\u2014|to|a|bis|;|,|/)\s*\d{1,3}\s*[\])]?(\s*(y|yr|yrs|years|anni|jahre|ans|anos|años))?$"
     r"|(?:less than|under|over|greater than|older than|unter|über|bis|ab|meno di|fino a|oltre|moins de|plus de"
@@ -48,8 +48,8 @@ def recognise(column: ColumnEvidence) -> Iterator[Finding]:
 
 def _unit(column: ColumnEvidence) -> tuple[str, float]:
     """The unit that the header names, years where it names none."""
-    if _DAYS.heard(column.header)[0]:
+    if DAYS.heard(column.header)[0]:
         return "days", _OLDEST * 366
-    if _MONTHS.heard(column.header)[0]:
+    if MONTHS.heard(column.header)[0]:
         return "months", _OLDEST * 12
     return "years", _OLDEST

@@ -1,8 +1,7 @@
 """A column made ready once for all recognisers: a fixed sample of its distinct values, as text and as numbers."""
 
-import re
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.identifiers.base import ColumnView
+from shoal.identifiers.form import compiled
 from shoal.identifiers.header import read_header
 from shoal.storage.folding import fold
 from shoal.storage.texts import WORDS_FOR_MISSING
@@ -33,23 +33,6 @@ _PILOT = 64
 _LONGEST = 300
 
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?$"
-
-# Python's patterns have no \p{L}; these are the letters of the scripts in use, for use within brackets.
-_CAPITALS = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0391-\u03a9\u0410-\u042f"
-_LETTERS = (
-    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u03ff\u0400-\u052f\u0590-\u06ff\u0900-\u097f"
-    "\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
-)
-
-
-@cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    r"""A pattern in which `\p{L}` stands for letters and `\p{Lu}` for capitals, within brackets only.
-
-    >>> bool(compiled(r"^[\p{Lu}][\p{L}]+$").match("Élodie"))
-    True
-    """
-    return re.compile(pattern.replace(r"\p{Lu}", _CAPITALS).replace(r"\p{L}", _LETTERS))
 
 
 class ColumnEvidence:

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.identifiers.base import Finding, confidence, finding
 from shoal.identifiers.column import ColumnEvidence
 from shoal.identifiers.header import HeaderWords, words
-from shoal.identifiers.shape import Shape
+from shoal.identifiers.shape import Identifier
 
 _LATITUDE = words(
     "latitude, lat, latitudine, breitengrad, latitud, breedtegraad, geo breite, gps lat",
@@ -23,11 +23,11 @@ _PAIR_WORDS = words(
     weak="location, position, geo, point, geometry, geom, posizione, standort, ubicacion",
 )
 _DEGREES = r"[+-]?\d{1,3}\.\d{2,15}°?\s*[NSEWO]?"
-_PAIR = Shape(
+_PAIR = Identifier(
     kind="coordinates",
     rule="pair",
     noun="a pair of coordinates",
-    pattern=(
+    form=(
         rf"^[(\[]?{_DEGREES}\s*[,; ]\s*{_DEGREES}[)\]]?$|^(?i:point)\s?z?\s?\(.+\)$"
         r"|^\d{1,3}°\s?\d{1,2}['\u2032].*$"
     ),

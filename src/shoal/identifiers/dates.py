@@ -1,41 +1,30 @@
 """Dates read from a column in any of the usual ways of writing, without guessing between day and month."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from shoal.identifiers.column import ColumnEvidence, Mask
-from shoal.storage.dates import MONTH_NAMES
+from shoal.storage.dates import Written, whole_dates
 
-_CLOCK = r"([T\s]\s*\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(?i:[ap]m|z|[+-]\d{2}:?\d{2})?)?"
-_DAY, _MONTH = r"(0?[1-9]|[12]\d|3[01])", r"(0?[1-9]|1[0-2])"
-_MONTH_NAME = rf"{MONTH_NAMES}\.?"
-_CENTURY = r"(1[89]|20)\d{2}"
-_NUMERIC_YEAR = r"^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})"
-# Rule, pattern, and the pattern that takes the year out of it.
-_FORMS = (
-    ("iso", rf"^\d{{4}}[-/.]{_MONTH}[-/.]{_DAY}{_CLOCK}$", r"^(\d{4})"),
-    ("day-month-year", rf"^{_DAY}[./-]{_MONTH}[./-](\d{{2}}|\d{{4}}){_CLOCK}$", _NUMERIC_YEAR),
-    ("month-day-year", rf"^{_MONTH}[./-]{_DAY}[./-](\d{{2}}|\d{{4}}){_CLOCK}$", _NUMERIC_YEAR),
-    (
-        "month-name",
-        rf"^{_DAY}(\.|st|nd|rd|th)?[\s-]+(de\s+)?{_MONTH_NAME}[,\s-]+(de\s+)?(\d{{4}}|\d{{2}}){_CLOCK}$"
-        rf"|^{_MONTH_NAME}\s+{_DAY}(st|nd|rd|th)?,?\s+\d{{4}}{_CLOCK}$",
-        r".*[\s,-](\d{4}|\d{2})(?:[T\s]|$)",
-    ),
-    ("compact", rf"^{_CENTURY}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$", r"^(\d{4})"),
-    ("year-month", rf"^{_CENTURY}[-/.](0[1-9]|1[0-2])$|^(0[1-9]|1[0-2])[-/.]{_CENTURY}$", rf"({_CENTURY})"),
-    ("week", rf"^{_CENTURY}-?[Ww]\d{{2}}(-?[1-7])?$", r"^(\d{4})"),
-    ("compact-day-first", rf"^(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2]){_CENTURY}$", r"(\d{4})$"),
-    ("compact-year-month", rf"^{_CENTURY}(0[1-9]|1[0-2])$", r"^(\d{4})"),
+_CENTURY = r"(?:1[89]|20)\d{2}"
+_YEAR = rf"({_CENTURY})"
+# what every whole date starts as: not worth to be taken apart without
+_LIKE_DATES = (
+    r"^\d{1,4}[-/. ]\d{1,2}[-/. ]\d\d|^\d{8}|^\d{1,2}(?:\W|st|nd|rd|th|de){0,6}[^\W\d_]{3}.*\d\d"
+    r"|^[^\W\d_]{3,12}\W+\d{1,2}\D+\d{4}"
 )
-_BOTH = ("day-month-year", "month-day-year")
+# Less than a day, in two orders where there are two; the year is the first group that is there.
+_PARTIAL = {
+    "year-month": (rf"^{_YEAR}[-/.](?:0[1-9]|1[0-2])$", rf"^(?:0[1-9]|1[0-2])[-/.]{_YEAR}$"),
+    "week": (rf"^{_YEAR}-?[Ww]\d{{2}}(?:-?[1-7])?$",),
+    "compact-year-month": (rf"^{_YEAR}(?:0[1-9]|1[0-2])$",),
+}
 
 
-@dataclass(frozen=True)
-class ColumnDates:
+class ColumnDates(NamedTuple):
     """How the dates of a column are written, which sampled values are dates, and their years."""
 
     rule: str
@@ -59,24 +48,52 @@ def read_dates(column: ColumnEvidence) -> ColumnDates | None:
         return ColumnDates(rule, np.ones(len(years), dtype=bool), years) if len(years) else None
     if column.numbers is not None and not column.whole:
         return None
-    best = max(_FORMS, key=lambda form: column.share(column.matches(form[1])))
-    mask = column.matches(best[1])
-    if column.share(mask) < 0.1:
+    texts = pl.Series(column.text, dtype=pl.String)
+    written = whole_dates(texts) if column.matches(_LIKE_DATES).any() else None
+    masks = {rule: np.logical_or.reduce([column.matches(one) for one in forms]) for rule, forms in _PARTIAL.items()}
+    masks = masks if written is None else _whole(written) | masks
+    rule = max(masks, key=lambda rule: column.share(masks[rule]))
+    share = column.share(masks[rule])
+    if share < 0.1:
         return None
-    years = _years(column.text, best[2])
-    return ColumnDates(_rule(column, best[0], mask), mask & np.isfinite(years), years)
+    years = _years(texts, _PARTIAL[rule]) if written is None or rule in _PARTIAL else _whole_years(written)
+    both = ("day-month-year", "month-day-year")
+    # where every date can be read both ways, the rule says so
+    loose = rule in both and all(column.share(masks[other]) >= share for other in both)
+    return ColumnDates("day-or-month-first" if loose else rule, masks[rule] & np.isfinite(years), years)
 
 
-def _rule(column: ColumnEvidence, rule: str, mask: Mask) -> str:
-    """Where every date can be read both ways, the rule says so."""
-    other = {form[0]: form[1] for form in _FORMS if form[0] in _BOTH}
-    if rule in other and all(column.share(column.matches(p)) >= column.share(mask) for p in other.values()):
-        return "day-or-month-first"
-    return rule
+def _whole(written: Written) -> dict[str, Mask]:
+    """Which texts are whole dates, by their way of writing; parts that a calendar cannot have are none."""
+    first, second, third = (
+        written.parts[part].cast(pl.Int64, strict=False).fill_null(0).to_numpy() for part in ("p", "q", "r")
+    )
+    form, day, month = written.form, (1, 31), (1, 12)
+
+    def within(numbers: npt.NDArray[np.int64], limits: tuple[int, int]) -> Mask:
+        inside: Mask = (numbers >= limits[0]) & (numbers <= limits[1])
+        return inside
+
+    numeric = np.isin(form, (1, 2))
+    return {
+        "iso": (form == 0) & within(second, month) & within(third, day),
+        "day-month-year": numeric & within(first, day) & within(second, month),
+        "month-day-year": numeric & within(first, month) & within(second, day),
+        "month-name": np.isin(form, (3, 4, 5)),
+        "compact": form == 6,
+        "compact-day-first": (form == 7) & within(first, day) & within(second, month),
+    }
 
 
-def _years(text: list[str], pattern: str) -> npt.NDArray[np.float64]:
+def _whole_years(written: Written) -> npt.NDArray[np.float64]:
     """Four-digit years; two digits above 29 are of the last century."""
-    found = pl.Series(text, dtype=pl.String).str.extract(pattern, 1).cast(pl.Float64, strict=False)
-    years = found.fill_null(float("nan")).to_numpy()
+    year_first = pl.Series(np.isin(written.form, (0, 6)))
+    texts = written.parts["p"].zip_with(year_first, written.parts["r"])
+    years = texts.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     return np.where(years < 30, years + 2000, np.where(years < 100, years + 1900, years))
+
+
+def _years(texts: pl.Series, patterns: tuple[str, ...]) -> npt.NDArray[np.float64]:
+    """The year that one of some patterns takes out of each text."""
+    found = pl.select(pl.coalesce(*(pl.lit(texts.str.extract(pattern, 1)) for pattern in patterns))).to_series()
+    return found.cast(pl.Float64).fill_null(float("nan")).to_numpy()

@@ -6,7 +6,7 @@ from shoal.identifiers.base import Finding, confidence, finding
 from shoal.identifiers.column import ColumnEvidence
 from shoal.identifiers.date_of_birth import BIRTH, spans_lives
 from shoal.identifiers.header import HeaderWords, words
-from shoal.identifiers.numeric_dates import SERIAL_LIMITS
+from shoal.storage.dates import EPOCH_SECONDS, SERIAL_LIMITS
 
 EVENTS = words(
     """date, datetime, timestamp, admission, admitted, admission date, adm date, discharge, discharged, visit
@@ -27,8 +27,6 @@ _SECONDS = words(
 )
 # What a full column of each way of writing is worth without a header.
 _ALONE = {"compact": 0.75, "compact-day-first": 0.6, "year-month": 0.6, "compact-year-month": 0.2}
-# Seconds and milliseconds from 2000 to 2035; random numbers as long seldom fall between.
-_SECONDS_LIMITS = (946_684_800, 2_051_222_400)
 _EPOCH_ALONE = 0.3
 
 
@@ -41,7 +39,7 @@ def recognise(column: ColumnEvidence) -> Iterator[Finding]:
         yield from _part(column, "year", YEAR, (1800, 2100))
         yield from _part(column, "quarter", _QUARTER, (1, 4))
         yield from _part(column, "month", _MONTH, (1, 12))
-        low, high = _SECONDS_LIMITS
+        low, high = EPOCH_SECONDS
         for scale in (1, 10**3, 10**6, 10**9):
             yield from _part(column, "epoch", _SECONDS, (low * scale, high * scale), _EPOCH_ALONE)
     yield from _serial_days(column)

@@ -6,14 +6,13 @@
 
 from __future__ import annotations
 
-import re
-
-import numpy as np
 import polars as pl
 
+from shoal.identifiers import catalogue
+from shoal.identifiers.form import Form, in_rust
 from shoal.storage import Array
-from shoal.storage.dates import WHOLE_MONTH_NAMES
 from shoal.storage.folding import fold
+from shoal.storage.months import WHOLE_MONTH_NAMES
 
 _CENTURY = r"(?:1[89]|20|21)\d{2}"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
@@ -41,12 +40,9 @@ _NUMBERED = (
 )
 _NUMBER_WORD = r"(?:(?:number|num|no|nr|id)\b)?"
 _VERY_OLD = r"(?:9\d|1[0-2]\d)"
-_BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-_HEX = r"[0-9a-f]{1,4}"
 _TITLE = r"(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Rev|Herr|Frau|Mme|Mlle|Sra|Signor[ae]?|Señora?)"
 _RELATIVE = r"(?i:name|patient|mother|father|wife|husband|spouse|daughter|son|contact)"
 _PICTURE = r"(?:jpe?g|png|gif|tiff?|bmp|webp|heic|dcm)"
-_TOP_DOMAIN = r"(?:com|org|net|edu|gov|info|mil|int)"
 
 # kind and pattern
 PATTERNS: tuple[tuple[str, str], ...] = (
@@ -78,56 +74,36 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("date", rf"^{_CENTURY}[-/.](?:0[1-9]|1[0-2])$|^(?:0[1-9]|1[0-2])[-/.]{_CENTURY}$"),
     ("date", rf"^{_CENTURY}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[T ]?\d{{4,6}}Z?)?$"),
     ("age", rf"(?i)\b(?:aged?|age:)\s*{_VERY_OLD}\b|\b{_VERY_OLD}[ -]?(?:y(?:ea)?rs?\b|y\.?/?o\b|y\.o\.|y$)"),
-    ("phone", r"(?:^|[^\d-])(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ ./-])\d{3}[ .-]\d{4}(?:[^\d-]|$)"),
     ("phone", r"(?:^|\s)\+\d{1,3}[ .-]?\(?\d[\d ().-]{5,}\d\b"),
     ("phone", r"(?:^|[^\d])00[1-9]\d{0,2}[ ./-]\d[\d ./()-]{4,}\d\b"),
     ("phone", r"(?i)\b(?:tel|phone|ph|call|cell|mobile|fax|telefax)\b\W{0,3}(?:no|number)?\W{0,3}\d[\d ().-]{5,}\d"),
     ("phone", r"^[2-9]\d{2}-\d{4}$"),
-    ("email", r"[\p{L}\d._%+-]+\s?@\s?[\p{L}\d-]+(?:\.[\p{L}\d-]+)+"),
-    ("email", r"(?i)[\p{L}\d._%+-]+\s?[\[({<]\s?at\s?[\])}>]\s?[\p{L}\d-]+"),
-    ("email", r"(?i)[\p{L}\d._%+-]+\s(?:at)\s[\p{L}\d-]+(?:\s(?:dot)\s|\.)(?:com|org|net|edu|gov)\b"),
-    ("national-id", r"(?:^|[^\d.-])\d{3}([-. ])\d{2}[-. ]\d{4}(?:[^\d-]|$)"),
-    ("national-id", r"(?i)(?:^|[^\p{L}\d])[x*#•]{3}[- .]?[x*#•]{2}[- .]?\d{4}\b"),
     ("medical-record-number", rf"(?i)\b{_NUMBERED}\b\W{{0,3}}{_NUMBER_WORD}\W{{0,3}}[a-z]{{0,4}}-?\d{{4,}}"),
-    ("iban", r"(?i)\b[a-z]{2}\d{2}(?:[ -]?[a-z\d]{4}){3,7}(?:[ -]?[a-z\d]{1,3})?\b"),
-    ("account-number", r"(?:^|[^\d-])(?:\d{4}[ -]){3}\d{1,7}(?:[^\d-]|$)"),
-    ("mac-address", r"(?i)\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b|\b[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4}\b"),
-    ("url", rf"(?i)\b(?:https?|ftp|sftp|s3)://\S+|\bwww\.[\p{{L}}\d-]+\.\S+|\b[a-z\d][a-z\d-]*\.{_TOP_DOMAIN}\b"),
-    ("url", r"(?i)\bhxxps?://\S+|\b[a-z\d-]+\.(?:ly|me|io|co|gg|be|de|uk|fr|it|us)/\S+"),
-    ("ip-address", rf"(?:^|[^\d.])(?:{_BYTE}\.){{3}}{_BYTE}(?:[^\d.]|$)"),
-    ("ip-address", rf"(?i)\b(?:{_HEX}:){{4,7}}{_HEX}\b|(?:^|[^\w:])(?:{_HEX}:){{1,6}}(?::{_HEX}){{1,6}}(?:[^\w:]|$)"),
-    ("ip-address", rf"(?i)(?:^|[^\w:])::(?:{_HEX}:){{0,6}}{_HEX}(?:[^\w:]|$)"),
-    ("ip-address", rf"(?i)(?:^|[^\w:])(?:{_HEX}:){{2,7}}:(?:[^\w:]|$)"),
     ("photograph", rf"(?i)\b[\w-]+\.{_PICTURE}\b|data:image/|^(?:/9j/|iVBORw0)"),
-    ("uuid", r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{32,128}\b"),
-    ("username", r"(?:^|[\s(])@[A-Za-z_][\w.]{2,}"),
 )  # fmt: skip
-# Signs of a vehicle number; that there are 17 of them and what they are is looked at apart.
-_VEHICLE = r"(?i)(?:^|[^\p{L}\d])([A-HJ-NPR-Z\d]{17})(?:[^\p{L}\d]|$)"
-_CARD = r"(?:^|[^\d])((?:\d[ -]?){12,18}\d)(?:[^\d]|$)"
-
-
-def _ascii(pattern: str) -> str:
-    r"""A pattern with ASCII digits, blanks, words and boundaries: folded texts have no others, and it compiles faster.
-
-    >>> _ascii(r"\b[^\d.]\d")
-    '(?-u:\\b)[^0-9.][0-9]'
-    """
-    within, out = False, []
-    for part in re.findall(r"\\.|.", pattern):
-        if part in ("[", "]"):
-            within = part == "["
-        classes = {"\\d": "0-9", "\\w": "0-9A-Za-z_", "\\s": " "}
-        if part in classes:
-            out.append(classes[part] if within or part == "\\s" else f"[{classes[part]}]")
-        elif part == "\\W":
-            out.append("[^0-9A-Za-z_]")
-        else:
-            out.append("(?-u:\\b)" if part == "\\b" and not within else part)
-    return "".join(out)
-
-
-_SEARCHED = tuple((kind, _ascii(pattern)) for kind, pattern in PATTERNS)
+# forms that seldom are anything else, wherever they stand
+FORMS: tuple[tuple[str, Form], ...] = (
+    ("email", catalogue.EMAIL),
+    ("email", catalogue.EMAIL_AT),
+    ("email", catalogue.EMAIL_IN_WORDS),
+    ("url", catalogue.URL),
+    ("url", catalogue.DOMAIN),
+    ("username", catalogue.HANDLE),
+    ("ip-address", catalogue.IPV4),
+    ("ip-address", catalogue.IPV6),
+    ("mac-address", catalogue.MAC),
+    ("phone", catalogue.AMERICAN_PHONE),
+    ("national-id", catalogue.SSN),
+    ("national-id", catalogue.MASKED_SSN),
+    ("iban", catalogue.IBAN),
+    ("payment-card", catalogue.CARD),
+    ("account-number", catalogue.CARD_GROUPS),
+    ("vehicle-number", catalogue.VIN),
+    ("device-number", catalogue.IMEI),
+    ("uuid", catalogue.UUID),
+    ("uuid", catalogue.DIGEST),
+)
+_SEARCHED = tuple((kind, in_rust(pattern)) for kind, pattern in PATTERNS)
 
 
 def inside(texts: pl.Series, kinds: frozenset[str] | None = None) -> dict[str, Array]:
@@ -145,10 +121,9 @@ def inside(texts: pl.Series, kinds: frozenset[str] | None = None) -> dict[str, A
     )
     for (kind, _), column in zip(wanted, hits.iter_columns(), strict=True):
         _add(found, kind, column.to_numpy())
-    if kinds is None or "vehicle-number" in kinds:
-        _add(found, "vehicle-number", _vehicles(texts))
-    if kinds is None or "payment-card" in kinds:
-        _add(found, "payment-card", _cards(texts))
+    for kind, form in FORMS:
+        if kinds is None or kind in kinds:
+            _add(found, kind, form.inside(texts))
     if "url" in found and "email" in found:  # the domain of an address is no second finding
         found["url"] = found["url"] & ~found["email"]
     return {kind: hits for kind, hits in found.items() if hits.any()}
@@ -157,36 +132,3 @@ def inside(texts: pl.Series, kinds: frozenset[str] | None = None) -> dict[str, A
 def _add(found: dict[str, Array], kind: str, hits: Array) -> None:
     if hits.any():
         found[kind] = found.get(kind, False) | hits
-
-
-def _vehicles(texts: pl.Series) -> Array:
-    """17 letters and digits with at least one letter and four digits."""
-    signs = texts.str.extract(_VEHICLE, 1)
-    digits = signs.str.count_matches(r"\d")
-    return ((digits >= 4) & (digits <= 16)).fill_null(False).to_numpy()
-
-
-def _cards(texts: pl.Series) -> Array:
-    """13 to 19 digits that start as a card's do, with a right Luhn check digit."""
-    digits = texts.str.extract(_CARD, 1).str.replace_all(r"[ -]", "")
-    likely = (digits.str.contains(r"^[2-6]") & (digits.str.len_bytes() <= 19)).fill_null(False).to_numpy()
-    if likely.any():
-        likely[likely] = luhn(digits.filter(pl.Series(likely)))
-    return np.asarray(likely)
-
-
-def luhn(digits: pl.Series) -> Array:
-    """Whether texts of digits end in the Luhn check digit of the others (ISO/IEC 7812).
-
-    >>> luhn(pl.Series(["4111111111111111", "4111111111111112"])).tolist()
-    [True, False]
-    """
-    lengths = digits.str.len_bytes().to_numpy()
-    good = np.zeros(len(digits), bool)
-    for length in np.unique(lengths).tolist():
-        rows = np.flatnonzero(lengths == length)
-        signs = np.array(digits.gather(rows).to_list(), dtype=f"S{length}").view(np.uint8).reshape(-1, length) - 48
-        doubled = signs[:, ::-1].astype(np.int64)
-        doubled[:, 1::2] *= 2
-        good[rows] = (np.where(doubled > 9, doubled - 9, doubled).sum(axis=1) % 10) == 0
-    return good

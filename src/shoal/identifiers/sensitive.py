@@ -6,7 +6,7 @@ from dataclasses import replace
 from shoal.identifiers.base import Finding
 from shoal.identifiers.column import ColumnEvidence
 from shoal.identifiers.header import words
-from shoal.identifiers.shape import Shape, Vocabulary, vocabulary
+from shoal.identifiers.shape import Identifier, Vocabulary, vocabulary
 
 _ANY_CATEGORY = r"^[\p{L}\d<>=\[(][^@]{0,200}$"
 _AMOUNT = (
@@ -15,11 +15,11 @@ _AMOUNT = (
 )
 _LEVEL = r"|^(low|medium|middle|high|very high|very low|basso|medio|alto|niedrig|mittel|hoch|faible|moyen|élevé|bajo)$"
 
-_ICD = Shape(
+_ICD = Identifier(
     kind="diagnosis",
     rule="icd-10",
     noun="an ICD-10 code",
-    pattern=r"^[A-TV-Z]\d[\dAB](\.?[\dA-Z]{1,4})?$",
+    form=r"^[A-TV-Z]\d[\dAB](\.?[\dA-Z]{1,4})?$",
     words=words(
         """diagnosis, diagnosis code, diag, dx, dx code, icd, icd10, icd 10, icd9, icd code, principal diagnosis,
         diagnosi, codice diagnosi, patologia, malattia, diagnose, diagnoseschlussel, krankheit, erkrankung,
@@ -33,7 +33,7 @@ _ICD = Shape(
     alone=0.3,
 )
 # With its dot the code looks like little else.
-_ICD_DOTTED = replace(_ICD, rule="icd-10-dotted", pattern=r"^[A-TV-Z]\d[\dAB]\.[\dA-Z]{1,4}$", alone=0.55)
+_ICD_DOTTED = replace(_ICD, rule="icd-10-dotted", form=r"^[A-TV-Z]\d[\dAB]\.[\dA-Z]{1,4}$", alone=0.55)
 _DIAGNOSIS = Vocabulary(
     kind="diagnosis",
     rule="category",

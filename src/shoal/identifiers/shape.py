@@ -1,4 +1,4 @@
-"""The two forms that most recognisers take: a pattern with or without a check digit, and a vocabulary."""
+"""The two ways in which most columns are recognised: a form with or without a check digit, and a vocabulary."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.identifiers.base import Finding, above_chance, confidence, finding, percent
 from shoal.identifiers.column import ColumnEvidence
+from shoal.identifiers.form import Form
 from shoal.identifiers.header import HeaderWords
 from shoal.identifiers.letters import plain
 
@@ -33,23 +34,29 @@ def stdnum(module: str) -> Callable[[str], bool]:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """A kind known by the form of its values; `check` verifies a check digit that `chance` of random values pass.
+class Identifier:
+    """A kind known by the form of its values, or by a pattern of whole cells.
 
-    `alone` is the worth of a full match without a header; with a check it is the worth of a verified one and
-    `form_alone` that of the bare form. `width` puts back leading zeros that numbers have lost.
+    `check` verifies a check digit that `chance` of random values pass. `alone` is the worth of a full match without a
+    header; with a check it is the worth of a verified one and `form_alone` that of the bare form. `width` puts back
+    leading zeros that numbers have lost.
     """
 
     kind: str
     rule: str
     noun: str
-    pattern: str
+    form: Form | str
     words: HeaderWords
     alone: float
     check: Callable[[str], bool] | None = None
     chance: float = 0.0
     form_alone: float = 0.0
     width: int = 0
+
+    @property
+    def pattern(self) -> str:
+        """The pattern of a whole cell."""
+        return self.form if isinstance(self.form, str) else self.form.cell
 
     def __call__(self, column: ColumnEvidence) -> Iterator[Finding]:
         """The finding, where a tenth of the records or more have the form."""

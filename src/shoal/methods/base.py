@@ -88,11 +88,6 @@ class MethodOptions(BaseModel):
         except ValidationError as error:
             raise InputError(_problems(error), "See docs/anonymize.md for the options of each method.") from None
 
-    @classmethod
-    def option_names(cls) -> list[str]:
-        """The options that there are."""
-        return list(cls.model_fields)
-
 
 class Method(MethodOptions, ABC):
     """A way to change a table.
@@ -147,30 +142,27 @@ class Method(MethodOptions, ABC):
         raise NotImplementedError(f"{self.name} takes all rows at once")
 
     def run(
-        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
+        self,
+        table: Table,
+        policy: Policy,
+        conditions: Sequence[ColumnCondition] = (),
+        k_without_policy: bool = False,
+        spill: Spill | None = None,
     ) -> Anonymized:
-        """Change a table; `k_without_policy` says that k was given beside a policy without k-anonymity."""
-        self._check(table, policy)
-        start = time.perf_counter()
-        result = self.change(table, policy, conditions, k_without_policy)
-        return replace(result, seconds=time.perf_counter() - start)
-
-    def run_on_disk(
-        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
-    ) -> Anonymized:
-        """Change a table whose rows are on disk."""
-        self._check(table, policy)
-        start = time.perf_counter()
-        result = self.change_on_disk(table, policy, conditions, spill)
-        return replace(result, seconds=time.perf_counter() - start)
-
-    def _check(self, table: Table, policy: Policy) -> None:
+        """Change a table; `k_without_policy` says that k was given beside a policy without k-anonymity. With `spill`
+        its rows are on disk, and what is made of them goes there."""
         self.check_columns(table, policy)
         reason = self.allowed(table, policy)
         if reason is not None:
             raise InputError(
                 Message("The method {} {}.", self.name, reason), "Name another method, or change the policy."
             )
+        start = time.perf_counter()
+        if spill is None:
+            result = self.change(table, policy, conditions, k_without_policy)
+        else:
+            result = self.change_on_disk(table, policy, conditions, spill)
+        return replace(result, seconds=time.perf_counter() - start)
 
     def check_columns(self, table: Table, policy: Policy) -> None:
         """Refuse options about columns that are not there."""

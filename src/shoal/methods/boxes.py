@@ -19,16 +19,16 @@ from shoal.methods.results import Anonymized
 from shoal.methods.units import mean_weights, suppressed_rows_of, units_of, varies_within_persons
 from shoal.models import Evidence, XYAnonymity
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
-from shoal.ranges.boxed import Boxed, has_order
+from shoal.ranges.boxed import Boxed, BoxedByColumn, has_order
 from shoal.ranges.columns import Form, ReleasedColumns, released_columns
-from shoal.ranges.on_disk import BoxedByColumn, released_on_disk
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, pack
-from shoal.utility.loss import loss_of_boxes
+from shoal.utility.cost import cost_of_boxes
+from shoal.utility.loss import change_of, information_loss, loss_of_boxes
 from shoal.wording import counted
 
 if TYPE_CHECKING:
+    from shoal.policy.conditions import ColumnCondition
     from shoal.storage.spill import Spill
 
 
@@ -125,16 +125,25 @@ class BoxesOnDisk(BoxesByColumn):
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
     ) -> Anonymized:
         """Make the boxes, write them, measure what was written, block by block."""
-        from shoal.methods.on_disk.measured import counted_classes, findings_of_boxes
+        from shoal.methods.on_disk.measured import counted_release, needed_columns
 
         boxed, columns = self.boxed_on_disk(table, policy, spill), table.select(policy.quasi_identifiers)
-        released: dict[str, ReleasedColumns] = {
-            column.name: released_on_disk(column, boxed.along(column.name), self.interval) for column in columns
-        }
-        counted = counted_classes(table, released, policy, conditions)
-        close = closeness_told(policy)
-        findings = findings_of_boxes(table, columns, boxed, released, counted, conditions, close)
-        models = judged(policy, counted.evidence(policy))
+        released = {column.name: released_columns(column, boxed, self.interval) for column in columns}
+        tuples, shown = counted_release(table, released, needed_columns(policy, conditions))
+        labels = [column for entry in shown.values() for column in entry.encoded]
+        classes = without_suppressed(class_of_each_row(pack(labels)), list(shown.values()))
+        cost, loss = cost_of_boxes(columns, boxed), information_loss(columns, boxed)
+        # ranges of a column are equal or apart, or have k records and more, so that a class of one record is unique
+        findings = replace(
+            findings_of(tuples, columns, None, shown, classes, conditions, closeness_told(policy), cost=cost),
+            modified_rows=boxed.modified_rows(),
+            information_loss=loss.total,
+            information_loss_by_column=loss.by_column,
+            change=change_of(columns, boxed),
+        )
+        if all(column.nature in ("truthful", "unchanged") for column in released.values()):
+            findings = replace(findings, loss=loss_of_boxes(columns, boxed))
+        models = judged(policy, evidence_of_result(tuples, policy, shown, classes[0]))
         parameters = {**self.parameters_of(policy), "interval": self.interval}
         return Anonymized(self.name, models, findings, table, policy, parameters, released)
 

@@ -7,7 +7,6 @@ systems are also solved, so that a cell is found that only several equations tog
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar, Literal
@@ -18,8 +17,10 @@ import polars as pl
 from shoal.errors import InputError, Message, as_names
 from shoal.results import Figure, Figures, Headline, Notes, Result, Section
 from shoal.storage import Array, Table
-from shoal.storage.reading import Options, read
+from shoal.storage.reading import read
 from shoal.storage.texts import check_have_texts
+from shoal.verbs.base import takes
+from shoal.verbs.measuring import CellsRequest
 from shoal.wording import counted
 
 LEAST = 11
@@ -65,15 +66,8 @@ class Cells(Result):
         ]
 
 
-def cells(
-    source: Any,
-    *,
-    by: Sequence[str] | str,
-    count: str,
-    total: str | None = None,
-    least: int = LEAST,
-    options: Options | None = None,
-) -> Cells:
+@takes(CellsRequest)
+def cells(source: Any, asked: CellsRequest) -> Cells:
     """Check a table of counts: `by` are its dimensions, rows whose dimension says `total` are margins.
 
     A count that is empty, `*` or `<11` is suppressed. Combinations that are not listed count as unknown.
@@ -84,18 +78,18 @@ def cells(
     >>> found.small, found.derivable, found.verdict
     (0, 1, 'refused')
     """
-    if least < 2:
-        raise InputError(f"A least count of {least} protects nobody.", Message("Use {least} 11, for example."))
-    names = as_names(by)
-    table = read(source, [*names, count], options)
+    if asked.least < 2:
+        raise InputError(f"A least count of {asked.least} protects nobody.", Message("Use {least} 11, for example."))
+    names = as_names(asked.by)
+    table = read(source, [*names, asked.count], asked.options)
     check_have_texts(table.columns.values())
-    dimensions = [_dimension(table, name, total) for name in names]
-    values = _counts(table, count)
+    dimensions = [_dimension(table, name, asked.total) for name in names]
+    values = _counts(table, asked.count)
     system = _system(dimensions, values)
     low, high, solved = _bounds(system)
     known = low == high
     shown = np.isfinite(system.value)
-    little = (low >= 1) & (low < least)
+    little = (low >= 1) & (low < asked.least)
     small = int(np.count_nonzero(shown & little))
     derivable = int(np.count_nonzero(~shown & known & little))
     return Cells(
@@ -105,7 +99,7 @@ def cells(
         missing=len(system.value) - table.rows,
         small=small,
         derivable=derivable,
-        least=least,
+        least=asked.least,
         solved=solved,
         verdict="holds" if not small and not derivable else "refused",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,9 +13,8 @@ from shoal.errors import InputError, Message
 from shoal.methods.base import needs_numbers
 from shoal.methods.boxes import BoxesOnDisk, MakeBoxes
 from shoal.policy import Policy
-from shoal.ranges.boxed import Boxed, Side, numbers
+from shoal.ranges.boxed import Boxed, BoxedByColumn, Side, numbers
 from shoal.ranges.columns import LARGEST_EXACT
-from shoal.ranges.on_disk import BoxedByColumn
 from shoal.storage import Array, Column, Table, smallest_unsigned
 from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.storage.encode import look_up
@@ -68,31 +66,27 @@ def _cuts(count: int, resolution: int) -> Array:
 
 def coarsen(columns: Sequence[Column], resolution: int | Mapping[str, int], cut_over: CutOver = "range") -> Boxed:
     """Algorithm S3: every value becomes the interval that holds it."""
-    sides: dict[str, tuple[Array, Array, Array]] = {}
-    for column in columns:
-        wanted = resolution if isinstance(resolution, int) else resolution.get(column.name)
-        values = _exact(column)
-        low, high = (values, values) if wanted is None else intervals(values, wanted, cut_over)
-        which = np.searchsorted(low, values, side="right") - 1
-        sides[column.name] = (low, high, which[column.codes])
-    coded = [Coded(which, len(low)) for low, _, which in sides.values()]
-    box_of_row, count = class_of_each_row(pack(coded))
+    by_column = coarsen_by_column(columns, resolution, cut_over).by_column
+    box_of_row, count = class_of_each_row(pack([Coded(one.box_of_row, one.boxes) for one in by_column.values()]))
     first = first_row_of_each_class(box_of_row, count)
-    return Boxed(
-        box_of_row,
-        {column.name: _side(column, *sides[column.name][:2], sides[column.name][2][first]) for column in columns},
-    )
+    return Boxed(box_of_row, {name: one.sides[name].picked(one.box_of_row[first]) for name, one in by_column.items()})
 
 
-def coarsen_on_disk(columns: Sequence[Column], resolution: int, cut_over: CutOver = "range") -> BoxedByColumn:
-    """The same for rows on disk: the intervals of each column from its dictionary, looked up for every row."""
-    by_column = {}
-    for column in columns:
-        every_value = replace(column, codes=np.arange(len(column.values)), written=None)
-        boxed = coarsen([every_value], resolution, cut_over)
-        which = boxed.box_of_row.astype(smallest_unsigned(boxed.boxes))
-        by_column[column.name] = Boxed(look_up(column.codes, which, 0), boxed.sides)
-    return BoxedByColumn.of(by_column)
+def coarsen_by_column(
+    columns: Sequence[Column], resolution: int | Mapping[str, int], cut_over: CutOver = "range"
+) -> BoxedByColumn:
+    """The same column by column, also for rows on disk: nobody numbers the boxes."""
+    wanted = {one.name: resolution if isinstance(resolution, int) else resolution.get(one.name) for one in columns}
+    return BoxedByColumn.of({column.name: _along(column, wanted[column.name], cut_over) for column in columns})
+
+
+def _along(column: Column, wanted: int | None, cut_over: CutOver) -> Boxed:
+    """The intervals of one column, from its dictionary, and which of them each row has."""
+    values = _exact(column)
+    low, high = (values, values) if wanted is None else intervals(values, wanted, cut_over)
+    held, which = np.unique(np.searchsorted(low, values, side="right") - 1, return_inverse=True)
+    of_row = look_up(column.codes, which.astype(smallest_unsigned(len(held))), 0)
+    return Boxed(of_row, {column.name: _side(column, low, high, held)})
 
 
 def _exact(column: Column) -> Array:
@@ -146,4 +140,4 @@ class Coarsen(BoxesOnDisk):
 
     def boxed_on_disk(self, table: Table, policy: Policy, spill: Spill) -> BoxedByColumn:
         """The interval of each value, looked up for every row."""
-        return coarsen_on_disk(table.select(policy.quasi_identifiers), self.resolution or 1, self.cut_over)
+        return coarsen_by_column(table.select(policy.quasi_identifiers), self.resolution or 1, self.cut_over)

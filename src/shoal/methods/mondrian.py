@@ -22,7 +22,6 @@ from shoal.methods.results import Anonymized
 from shoal.methods.units import GroupUnits, Units, about
 from shoal.models import KAnonymity
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import ALL_MISSING, NONE_MISSING, SOME_MISSING, Boxed, Sets, Side, check_k
 from shoal.ranges.columns import decimals_of
 from shoal.ranges.forms import ColumnTree, nodes_over, with_short_sets
@@ -34,6 +33,7 @@ from shoal.storage.texts import texts_of
 
 if TYPE_CHECKING:
     from shoal.methods.partition.groups import Cuts, FailsPolicy
+    from shoal.policy.conditions import ColumnCondition
 
 
 # records from which on a table of tuples is cut into parts, which are grouped side by side
@@ -64,8 +64,18 @@ class Mondrian(CategoryMethod):
         description="Boxes between cuts that are kept (private), so that new data can be released alike (`apply`).",
     )
 
+    def lacks(self) -> str | None:
+        """Published cuts, and cuts that are kept, end where no cut is left: there is no effort to spend."""
+        if self.effort == "default" or (self.cuts == "best" and not self.plan):
+            return None
+        if self.plan:
+            return Message("has no `{effort}` with a `{plan}`, whose groups are where it cuts: leave one of them out")
+        return Message("has no `{effort}` with `{cuts}` as published (strict, relaxed): leave one of them out")
+
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """A k, and models that are judged group by group."""
+        if (reason := self.lacks()) is not None:
+            return reason
         if self.plan and (self.cuts == "relaxed" or self.interval == "mean"):
             return "has no plan with relaxed cuts or means: new records have no place there"
         if self.plan and (reason := takes_records_only(policy)) is not None:

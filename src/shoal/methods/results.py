@@ -12,17 +12,16 @@ import polars as pl
 from shoal.detection.undecided import Decisions, decision_notes, decisions_of
 from shoal.engine import engine_of
 from shoal.errors import InputError, Message
+from shoal.methods.changed_table import ChangedTableResult
 from shoal.methods.findings import Findings
 from shoal.methods.outcomes import LatticeOutcome, MethodChoice, ModelCost, StrategyFigures, SuppressionOutcome
 from shoal.models import Verdict
 from shoal.policy import Policy
-from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.loading import with_roles
 from shoal.policy.manifest import ColumnEntry, DecidedBy, column_entries
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.hierarchy import Hierarchy
 from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
-from shoal.ranges.on_disk import ReleasedOnDisk
 from shoal.results import (
     Commands,
     Figure,
@@ -30,7 +29,6 @@ from shoal.results import (
     Grid,
     Headline,
     Notes,
-    Result,
     Section,
     left_out,
     merged,
@@ -44,7 +42,7 @@ from shoal.storage.weights import record_weights
 from shoal.systems.console import shell_line
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.vocabulary import Role
-from shoal.wording import counted, in_words, percent, said_of
+from shoal.wording import counted, figure, in_words, percent, said_of
 
 if TYPE_CHECKING:
     from shoal.methods.scrubbing.results import ScrubbedText
@@ -54,7 +52,7 @@ _MOST_STRATEGIES = 20
 
 
 @dataclass(frozen=True, repr=False)
-class Anonymized(Result):
+class Anonymized(ChangedTableResult):
     """A changed table: `frame` is of the kind that came in, in the same order; `findings` say what it cost.
 
     `written`, `output` and `manifest` are those of its release, where there is one.
@@ -102,7 +100,7 @@ class Anonymized(Result):
             holds = all(verdict.holds for verdict in self.models)
             object.__setattr__(self, "verdict", "holds" if holds else "refused")
         object.__setattr__(self, "guarantee", bool(self.policy.models))
-        on_disk = any(isinstance(column, ReleasedOnDisk) for column in self.columns.values())
+        on_disk = self.reading is not None
         object.__setattr__(self, "on_disk", on_disk)
         lacking = [name for name in ("information_loss", "cost_by_model") if getattr(self.findings, name) is None]
         object.__setattr__(self, "not_measured", lacking if on_disk and lacking else None)
@@ -126,16 +124,6 @@ class Anonymized(Result):
         """By which name the manifest knows it."""
         return self.method
 
-    @property
-    def rule(self) -> str | None:
-        """The rule that it keeps instead of a privacy model: none."""
-        return None
-
-    @property
-    def personal(self) -> bool:
-        """Whether it stays among those who hold the original: no, it may leave."""
-        return False
-
     def block(self, rows: slice | Array) -> Anonymized:
         """The same of some rows (a stretch, or positions), in memory."""
         columns = {name: column.block(rows) for name, column in self.columns.items()}
@@ -144,7 +132,7 @@ class Anonymized(Result):
         table = replace(
             self.table, columns=taken, rows=rows.stop - rows.start if isinstance(rows, slice) else len(rows)
         )
-        return replace(self, table=table, columns=columns)
+        return replace(self, table=table, columns=columns, reading=None)
 
     def looked_at(self) -> Anonymized:
         """The same, with what nobody decided; columns that point at people make it `undecided`. Text is scrubbed."""
@@ -205,14 +193,6 @@ class Anonymized(Result):
         """What was found, for the manifest."""
         told = {} if self.scrubbed is None else {"scrubbed": self.scrubbed}
         return {**self.findings.to_dict(), **told}
-
-    def manifest_sections(self, written: Table) -> dict[str, Any]:
-        """What a standard adds to the manifest: nothing."""
-        return {}
-
-    def checks(self, written: Table) -> list[Check]:
-        """What a standard asks of the written file: nothing."""
-        return []
 
     @cached_property
     def polars(self) -> pl.DataFrame:
@@ -325,11 +305,6 @@ class Anonymized(Result):
         return shown
 
 
-def or_dash(figure: float | None) -> str:
-    """A figure, or a dash where it is not known."""
-    return "–" if figure is None else f"{figure:,}" if isinstance(figure, int) else f"{figure:.4f}"
-
-
 def _figures(result: Anonymized) -> Figures:
     found = result.findings
     rows = {"method": result.method, "modified rows": f"{found.modified_rows:,}"}
@@ -365,14 +340,14 @@ def _cost(found: Findings) -> Grid:
 
 def _cost_by_model(steps: Sequence[ModelCost]) -> Grid:
     """What each model added to those before it."""
-    figure = "loss" if any(step.loss is not None for step in steps) else "information_loss"
+    name = "loss" if any(step.loss is not None for step in steps) else "information_loss"
     rows = []
     for place, step in enumerate(steps):
         settings = ", ".join(f"{name}={value}" for name, value in step.parameters.items())
         words = f"{'+ ' if place else ''}{step.model} {settings}".rstrip()
-        rows.append((words, or_dash(getattr(step, figure)), or_dash(step.added) if place else ""))
+        rows.append((words, figure(getattr(step, name)), figure(step.added) if place else ""))
     title = f"What each model added, on {steps[0].rows:,} records"
-    return Grid(("models", figure.replace("_", " "), "added"), rows, wrap=(0,), title=title)
+    return Grid(("models", name.replace("_", " "), "added"), rows, wrap=(0,), title=title)
 
 
 def _strategies(strategies: Sequence[StrategyFigures]) -> Grid:
@@ -387,8 +362,8 @@ def _choice(choice: MethodChoice) -> list[Section]:
         (
             entry.method,
             f"{entry.rows:,}",
-            or_dash(entry.information_loss),
-            or_dash(entry.loss),
+            figure(entry.information_loss),
+            figure(entry.loss),
             f"{entry.seconds:.2f}",
             entry.verdict,
         )
@@ -397,7 +372,7 @@ def _choice(choice: MethodChoice) -> list[Section]:
     heads = ("method", "records", "information loss", "loss", "seconds", "verdict")
     shown: list[Section] = [without_unknown(Grid(heads, rows, title="Methods that were tried"))]
     refused = [
-        Message("{} was refused: {}", entry.method, entry.reason)
+        Message("{} was {}: {}", entry.method, entry.verdict, entry.reason)
         for entry in choice.candidates
         if entry.reason is not None
     ]
@@ -405,7 +380,7 @@ def _choice(choice: MethodChoice) -> list[Section]:
     shown.append(Notes([choice.reason, *refused, *not_allowed]))
     if choice.frontier:
         points = [
-            (f"{point.k}", percent(point.highest_risk), or_dash(point.information_loss), or_dash(point.loss))
+            (f"{point.k}", percent(point.highest_risk), figure(point.information_loss), figure(point.loss))
             for point in choice.frontier
         ]
         title = f"What another k would cost, on {choice.candidates[0].rows:,} records"

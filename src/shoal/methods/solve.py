@@ -20,6 +20,8 @@ from shoal.policy.loading import decided, with_roles
 from shoal.ranges.hierarchy import fit_all
 from shoal.storage import Table
 from shoal.storage.reading import Options, declaring, read
+from shoal.verbs.base import takes
+from shoal.verbs.changing import ApplyRequest
 from shoal.vocabulary import Role, Unseen
 from shoal.wording import counted
 
@@ -65,14 +67,8 @@ def lattice(
     return solution_space(method.prepare(table, rules))
 
 
-def apply_plan(
-    source: Any,
-    *,
-    plan: LatticePlan | CutPlan | str | Path,
-    unseen: Unseen = "refuse",
-    decide: Mapping[str, Role] | None = None,
-    options: Options | None = None,
-) -> Anonymized:
+@takes(ApplyRequest)
+def apply_plan(source: Any, asked: ApplyRequest) -> Anonymized:
     """Generalise new data by a plan; the result is judged anew against the plan's policy.
 
     `unseen` values, which the plan does not know, and classes that break the policy are refused, or suppressed.
@@ -85,13 +81,15 @@ def apply_plan(
     >>> apply_plan(pl.DataFrame({"age": [31, 30, 52, 53]}), plan=plan).frame["age"].to_list()
     ['[30;31]', '[30;31]', '[34;53]', '[34;53]']
     """
-    check_choice(Setting("unseen"), unseen, get_args(Unseen))
-    known: LatticePlan | CutPlan = plan if isinstance(plan, (LatticePlan, CutPlan)) else read_plan(plan)
-    known = replace(known, policy=_with_more_roles(known.policy, decide or {}))
-    table = read(source, None, declaring(options, known.policy.types))
-    table.select(list(decide or {}))
+    check_choice(Setting("unseen"), asked.unseen, get_args(Unseen))
+    known: LatticePlan | CutPlan = (
+        asked.plan if isinstance(asked.plan, (LatticePlan, CutPlan)) else read_plan(asked.plan)
+    )
+    known = replace(known, policy=_with_more_roles(known.policy, asked.decide or {}))
+    table = read(source, None, declaring(asked.options, known.policy.types))
+    table.select(list(asked.decide or {}))
     if isinstance(known, CutPlan):
-        return _by_cuts(table, known, unseen).looked_at()
+        return _by_cuts(table, known, asked.unseen).looked_at()
     if not known.rounds:
         raise InputError(
             "The plan has no levels: its release has groups of near records, which new records cannot join.",
@@ -100,11 +98,11 @@ def apply_plan(
             ),
         )
     trees = {name: grown(tree, table.select([name])[0]) for name, tree in known.trees.items()}
-    if unseen == "refuse":
+    if asked.unseen == "refuse":
         fit_all(trees, table.select(list(trees)))
     result = by_plan(table, replace(known, trees=trees))
     lost = result.findings.suppressed_rows
-    if unseen == "refuse" and lost:
+    if asked.unseen == "refuse" and lost:
         raise NotCovered(
             f"{counted(lost, 'record')} would have to be suppressed to keep the plan's policy.",
             Message("Set `{unseen}` to suppress, or search anew with the method lattice."),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from pydantic import Field
@@ -19,8 +18,17 @@ from shoal.methods.households import refuses_households
 from shoal.methods.units import boxes_of_units, groups_in_strata, units_of
 from shoal.models import KAnonymity, TCloseness
 from shoal.policy import Policy
-from shoal.ranges.boxed import Boxed, Side, box_clusters, check_k, distance_to_zero, numbers, spread
-from shoal.ranges.on_disk import BoxedByColumn
+from shoal.ranges.boxed import (
+    Boxed,
+    BoxedByColumn,
+    Side,
+    box_clusters,
+    check_k,
+    distance_to_zero,
+    numbers,
+    places,
+    spread,
+)
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import (
     Coded,
@@ -31,6 +39,7 @@ from shoal.storage.classes import (
     sorted_with_order,
 )
 from shoal.storage.spill import Spill
+from shoal.storage.table import blocks_of
 
 # Sánchez et al., Algorithms S2 and S4: records sorted by distance, cut into clusters of k, boxed.
 #
@@ -75,11 +84,38 @@ def sorted_clusters(
     rows = len(columns[0].codes)
     check_k(k, rows)
     order = by_distance(columns, spreads) if order is None else order
-    return box_clusters(columns, order, np.arange(max(1, rows // k)) * k)
+    return box_clusters(columns, order, np.arange(Stretches.of_rows(rows, k).count) * k)
 
 
-@dataclass(frozen=True)
-class Cut:
+class Stretches(OrderParts):
+    """The clusters of S2: k neighbours in an order of records, the last with the rest."""
+
+    @classmethod
+    def of_rows(cls, rows: int, k: int) -> Stretches:
+        """Of so many records.
+
+        >>> Stretches.of_rows(5, 2).of(np.arange(5)).tolist()
+        [0, 0, 1, 1, 1]
+        """
+        return cls(k, max(1, rows // k))
+
+    def ends(self, ordered: Array) -> tuple[Array, Array]:
+        """The smallest and the largest code of each cluster, of codes in the order; block by block.
+
+        >>> [ends.tolist() for ends in Stretches(2, 2).ends(np.array([3, 1, 5, 7, 6]))]
+        [[1, 5], [3, 7]]
+        """
+        low, high = (np.empty(self.count, ordered.dtype) for _ in range(2))
+        step = max(1, blocks_of(len(ordered))[0].stop // self.step)
+        for first in range(0, self.count, step):
+            last = min(first + step, self.count)
+            stop = len(ordered) if last == self.count else last * self.step
+            part, starts = np.asarray(ordered[first * self.step : stop]), np.arange(last - first) * self.step
+            low[first:last], high[first:last] = np.minimum.reduceat(part, starts), np.maximum.reduceat(part, starts)
+        return low, high
+
+
+class Cut(NamedTuple):
     """How S4 cuts n records: `size` subsets of `clusters` records, and `rest` records left over."""
 
     size: int
@@ -114,6 +150,36 @@ def cut(rows: int, k: int, t: float | None = None) -> Cut:
     clusters = rows // least
     size = least + (rows % least) // clusters
     return Cut(size, clusters, rows % size)
+
+
+class OnePerStretch(NamedTuple):
+    """The clusters of S4: the j-th record of every stretch of an order; those left over stand last, and join the first.
+
+    >>> clusters = OnePerStretch(Cut(2, 3, 1))
+    >>> clusters.of(np.arange(7)).tolist(), [ends.tolist() for ends in clusters.ends(np.array([1, 2, 3, 9, 8, 7, 0]))]
+    ([0, 1, 2, 0, 1, 2, 0], [[0, 2, 3], [9, 8, 7]])
+    """
+
+    sizes: Cut
+
+    def of(self, positions: Array) -> Array:
+        """The cluster at positions of the order."""
+        return np.asarray(positions % self.sizes.clusters)
+
+    def ends(self, ordered: Array) -> tuple[Array, Array]:
+        """The smallest and the largest code of each cluster, of codes in the order; block by block."""
+        clusters, size = self.sizes.clusters, self.sizes.size
+        low, high = (np.empty(clusters, ordered.dtype) for _ in range(2))
+        rest = np.asarray(ordered[size * clusters :])
+        for block in blocks_of(clusters):
+            parts = [np.asarray(ordered[s * clusters + block.start : s * clusters + block.stop]) for s in range(size)]
+            low[block], high[block] = np.minimum.reduce(parts), np.maximum.reduce(parts)
+        low[: len(rest)] = np.minimum(low[: len(rest)], rest)
+        high[: len(rest)] = np.maximum(high[: len(rest)], rest)
+        return low, high
+
+
+Clusters: TypeAlias = Stretches | OnePerStretch
 
 
 def closeness_bound(rows: int, k: int) -> float:
@@ -151,7 +217,11 @@ def close_clusters(
     main = np.stack([stretch[order_of_distances(distance[stretch])] for stretch in main])
     rest = ordered[sizes.size * sizes.clusters :]
     rest = rest[order_of_distances(distance[rest])]
-    return box_clusters(columns, *_interleave(main.T, rest))
+    order, clusters = np.concatenate([main.ravel(), rest]), OnePerStretch(sizes)
+    box_of_row = np.empty(rows, np.int64)
+    box_of_row[order] = clusters.of(np.arange(rows))
+    sides = {one.name: Side(places(one), *clusters.ends(one.codes[order]), None, one.values) for one in columns}
+    return Boxed(box_of_row, sides)
 
 
 def _rest_last(ordered: Array, sizes: Cut) -> Array:
@@ -159,18 +229,6 @@ def _rest_last(ordered: Array, sizes: Cut) -> Array:
     lengths = sizes.stretches()
     extra = (np.cumsum(lengths) - 1)[lengths > sizes.clusters]
     return np.concatenate([np.delete(ordered, extra), ordered[extra]])
-
-
-def _interleave(clusters: Array, rest: Array) -> tuple[Array, Array]:
-    """Rows cluster by cluster, the first clusters with one of the rest each; and where clusters start."""
-    count, size = clusters.shape
-    lengths = np.full(count, size)
-    lengths[: len(rest)] += 1
-    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    order = np.empty(clusters.size + len(rest), clusters.dtype)
-    order[starts[: len(rest)] + size] = rest
-    order[(starts[:, None] + np.arange(size)).ravel()] = clusters.ravel()
-    return order, starts
 
 
 # records from which on a t-closeness by their ranks, which are told apart one by one, is not measured
@@ -354,7 +412,7 @@ def sorted_tuples(table: Table, names: Sequence[str], k: int, spreads: Mapping[s
     ([2, 2, 1, 1, 2], [0, 1, 2, 2, 3])
     """
     check_k(k, table.total)
-    parts = OrderParts(k, max(1, table.total // k))
+    parts = Stretches.of_rows(table.total, k)
     runs = engine_of(table).cut(table, _ranks(distance_to_zero(table.select(names), spreads)).codes, parts)
     first, last = parts.of(runs.position), parts.of(runs.position + runs.records - 1)
     # a run has a head, a tail, and between them clusters of its own
@@ -385,7 +443,7 @@ def close_tuples(
     ]
     sorted_runs = engine_of(table).cut(parted, class_of_each_row(pack(by))[0], OrderParts(1, table.total))
     # the j-th record of every stretch is in cluster j: clusters between two ends of runs are alike
-    first = sorted_runs.position - np.minimum(sorted_runs.position // sizes.clusters, sizes.size) * sizes.clusters
+    first = OnePerStretch(sizes).of(sorted_runs.position)
     ends = np.unique(np.concatenate([first, first + sorted_runs.records]))
     low, high = np.searchsorted(ends, first), np.searchsorted(ends, first + sorted_runs.records)
     which = np.repeat(np.arange(len(first)), high - low)

@@ -43,10 +43,12 @@ class Chosen:
 def estimate_population(sample: SampleClasses, wanted: str | None = None) -> Chosen:
     """Estimate by what predicts the sample best; by `all` estimators with the same choice; or by one that is named.
 
+    Where none is chosen, those that were asked are returned with their reasons.
+
     >>> import numpy as np
     >>> found = estimate_population(SampleClasses(np.array([1, 2, 9]), np.array([600, 120, 30]), 50000))
     >>> found.name, [entry.estimator for entry in found.estimates]
-    ('poisson-mixture', ['poisson-mixture', 'pitman', 'zayatz', 'snb'])
+    ('poisson-mixture', ['poisson-mixture'])
     """
     if wanted not in (None, "all", *ESTIMATORS):
         known = ", ".join(["all", *ESTIMATORS])
@@ -56,18 +58,21 @@ def estimate_population(sample: SampleClasses, wanted: str | None = None) -> Cho
         named = found.estimator if found.status == "ok" else None
         return Chosen([found], named, "asked for by name" if named else None, chances)
     names = ESTIMATORS if wanted == "all" else [name for name in _JUDGED if name != "network" or sample.tuples]
-    found_by = {name: estimate(ESTIMATORS[name](), sample) for name in names}
+    found_by = {name: estimate(ESTIMATORS[name](), sample, interval=wanted == "all") for name in names}
     good = {name: ESTIMATORS[name]() for name in _JUDGED if name in found_by and found_by[name][0].status == "ok"}
     made = predictions(sample, good)
     name, reason = _best(good, made, sample)
     if name is not None and made:
         found, chances = found_by[name]
+        if found.low is None and wanted is None:
+            found, chances = estimate(ESTIMATORS[name](), sample)
         found_by[name] = (_with_model_error(found, made, sample), chances)
     elif not good:
         found_by["dis"] = found_by.get("dis") or estimate(Dis(), sample)
         if found_by["dis"][0].status == "ok":
             name, reason = "dis", "no model gives an estimate; this one assumes none"
-    estimates = [found for found, _ in found_by.values()]
+    shown = [name] if name and wanted is None else list(found_by)
+    estimates = [found_by[entry][0] for entry in shown]
     return Chosen(estimates, name, reason, found_by[name][1] if name else None, made)
 
 

@@ -199,6 +199,7 @@ class LogLinear:
         if max(counts.cards) > _NEARLY_ALL * sample.records:
             raise NoEstimate("a column has another value in nearly every record: the model cannot tell who shares it")
         best, skipped = _selected(counts, sample)
+        left_out = f"; {skipped} pairs have too many combinations to fit and are left out" if skipped else ""
         if not np.isfinite([best.test, best.unique, best.right]).all():
             raise NoEstimate("the expected people of a combination are too many or too few to compute with")
         if best.unique < _LEAST_UNIQUES:
@@ -208,15 +209,16 @@ class LogLinear:
         if abs(best.test) > _SIGNIFICANT:
             what = "underfit" if best.error > 0 else "overfit"
             raise NoEstimate(
-                f"the minimum-error test rejects every model that was tried ({what}, {best.test:+.1f})"
-                + (f"; {skipped} pairs of columns have too many combinations to fit" if skipped else "")
+                f"the minimum-error test rejects every model that was tried ({what}, {best.test:+.1f})" + left_out
             )
         uniques = counts.records == 1
         chances = np.where(uniques, _right(best.expected, 1 - sample.share), np.nan)
         spread = _spread(best, counts, sample)
         low, high = max(best.unique - spread, 0.0), min(best.unique + spread, float(sample.uniques))
         pairs = sum(len(component.pairs) for component in best.model)
-        remark = f"main effects and {pairs} of {len(counts.pairs())} pairs; minimum-error test {best.test:+.2f}"
+        remark = (
+            f"main effects and {pairs} of {len(counts.pairs())} pairs; minimum-error test {best.test:+.2f}{left_out}"
+        )
         records = sample.records
         return EstimatorResult(
             best.unique / records, best.right / sample.uniques, low / records, high / records, remark, chances

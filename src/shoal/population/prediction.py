@@ -50,7 +50,9 @@ def _parts(sample: SampleClasses) -> Iterator[SampleClasses]:
         if share < max(_SHARES) and (share * sample.records < _LEAST or share < sample.share / 2):
             continue
         for _ in range(2 if sample.records < _TWICE_BELOW else 1):
-            yield _part(sample, share, rng)
+            part = _part(sample, share, rng)
+            if part.records:
+                yield part
 
 
 def _part(sample: SampleClasses, share: float, rng: np.random.Generator) -> SampleClasses:

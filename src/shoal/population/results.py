@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from shoal.results import Bar, Cell, Figure, Figures, Grid, Headline, Notes, Section, keyed, where_known
+from shoal.results import Bar, Cell, Exhibit, Figure, Figures, Grid, Headline, Notes, Section, keyed, where_known
+from shoal.results.sections import BarPicture, BarRow, Chart
 from shoal.wording import counted, in_words, percent
 
 # rows of a grid that people still read
@@ -148,28 +149,45 @@ def population_sections(
     return [
         Headline(_population_words(estimates, chosen), tone),
         Grid(heads, rows, title="In the population"),
-        *_prediction_grid(predictions or (), chosen),
+        *_prediction_sections(predictions or (), chosen),
         Notes([*because, *notes]),
     ]
 
 
-def _prediction_grid(predictions: Sequence[Prediction], chosen: str | None) -> list[Section]:
-    """What the chosen estimator says of the sample from parts of it, beside what is known, as bars."""
+def _prediction_sections(predictions: Sequence[Prediction], chosen: str | None) -> list[Section]:
+    """What the chosen estimator says of the sample from parts of it, beside what is known."""
     own = [entry for entry in predictions if entry.estimator == chosen]
     if not own:
         return []
     rows = [
-        (percent(entry.share), _share(entry.predicted), Bar(entry.predicted or 0.0), _share(entry.known))
+        (
+            f"{entry.records:,}",
+            _share(entry.predicted),
+            "–" if entry.low is None or entry.high is None else f"{_share(entry.low)} to {_share(entry.high)}",
+            _share(entry.known),
+        )
         for entry in own
     ]
-    heads = ("part of the sample", "predicted share of uniques", "", "known")
-    return [Grid(heads, rows, title=f"How well {chosen} predicts the sample")]
+    table = Grid(("records of the part", "predicted share of uniques", "95% interval", "known"), rows)
+    bars = [
+        BarRow(f"from {entry.records:,} records", value, kind)
+        for entry in own
+        for value, kind in ((entry.predicted or 0.0, "predicted"), (entry.known, "known"))
+    ]
+    words = "; ".join(f"from {row[0]} records {row[1]} are predicted, {row[3]} are known" for row in rows)
+    title = f"How well {chosen} predicts the sample"
+    picture = Chart(BarPicture(tuple(bars), "unique in the sample"), words, title)
+    meaning = (
+        "The estimator sees a part of the sample and says how many records of the whole sample are unique, which is "
+        "known. What it misses by here, it may miss by in the population, too; the interval includes it."
+    )
+    return [Exhibit(picture, table, meaning, small=True)]
 
 
 def _population_words(estimates: Sequence[Estimate], chosen: str | None) -> str:
     best = next((entry for entry in estimates if entry.estimator == chosen), None)
     if best is None:
-        return "No estimator gives an estimate of the population."
+        return "No estimator gives an estimate of the population that can be relied on."
     if best.uniqueness is None:
         return f"A match with a sample unique is right with a chance of {_share(best.match_correct)}."
     words = f"About {_share(best.uniqueness)} of the population are unique on these columns"

@@ -22,6 +22,7 @@ from shoal.storage.classes import (
     pack,
 )
 from shoal.storage.rows import occurrences
+from shoal.storage.table import blocks_of
 from shoal.storage.unite import exact_texts
 from shoal.vocabulary import Domain
 
@@ -245,6 +246,37 @@ class Boxed:
         """The class of each row, and how many classes there are."""
         classes, count = self.class_of_each_box()
         return classes[self.box_of_row], count
+
+
+@dataclass(frozen=True)
+class BoxedByColumn(Boxed):
+    """Boxes by their sides alone: the ranges of each column in their order, and which of them each row has.
+
+    Nobody numbers the boxes: rows are in one box where they have the same ranges.
+    """
+
+    by_column: Mapping[str, Boxed]
+
+    @classmethod
+    def of(cls, by_column: Mapping[str, Boxed]) -> BoxedByColumn:
+        """From the boxes along each column."""
+        sides = {name: boxed.sides[name] for name, boxed in by_column.items()}
+        return cls(np.zeros(0, np.int64), sides, by_column)
+
+    def along(self, name: str) -> Boxed:
+        """The ranges of one column."""
+        return self.by_column[name]
+
+    def modified_rows(self) -> int:
+        """How many rows have a range of more than one value."""
+        wide = [(boxed.box_of_row, boxed.sides[name].wide) for name, boxed in self.by_column.items()]
+        found = 0
+        for block in blocks_of(len(wide[0][0])):
+            changed = np.zeros(block.stop - block.start, bool)
+            for codes, is_wide in wide:
+                changed |= is_wide[codes[block]]
+            found += int(np.count_nonzero(changed))
+        return found
 
 
 def _ranges(box_of_row: Array, name: str, side: Side) -> Boxed:

@@ -18,7 +18,7 @@ from shoal.storage import Array, Column, smallest_unsigned
 from shoal.storage.classes import Coded, Codes, class_of_each_row, first_row_of_each_class, pack
 from shoal.storage.column_type import type_word
 from shoal.storage.encode import encode, look_up
-from shoal.storage.table import ROWS_AT_ONCE
+from shoal.storage.table import on_disk, records_with
 from shoal.storage.unite import exact_texts
 
 # past this, neighbouring integers are one float
@@ -59,7 +59,7 @@ class ReleasedColumns:
 
     series: Sequence[pl.Series]
     nature: Nature
-    modified: Array  # per row: whether the released value says something else than the original
+    modified: Array  # per row: whether the released value says something else than the original; not of rows on disk
     form: ColumnForm  # how its cells are written
     # codes of the rows by which they are alike: rows with the same code are released with the same values
     alike: Codes | None = None
@@ -138,7 +138,8 @@ def released_columns(
     side, which = along.sides[column.name], along.box_of_row
     if not side.wide.any():
         return as_it_was(column)
-    modified = side.wide[which]
+    # of rows on disk, what was modified is not told row by row
+    modified = np.zeros(0, bool) if on_disk(which) else side.wide[which]
     if form == "mean":
         how = ColumnForm(kind="mean", type=type_word(column.dtype), decimals=decimals_of(column))
         mean = _mean(column, boxed.sides[column.name], boxed, weights)
@@ -151,10 +152,7 @@ def spread_over(labels: Column, which: Array) -> Column:
     """A column with one row for each label, spread over the rows that have them; those on disk stay there."""
     narrow = labels.codes.astype(smallest_unsigned(len(labels.values) + 1))
     codes = look_up(which, narrow, len(labels.values))
-    nulls = 0
-    if labels.nulls:
-        starts = range(0, len(codes), ROWS_AT_ONCE)
-        nulls = sum(int(np.count_nonzero(codes[at : at + ROWS_AT_ONCE] == len(labels.values))) for at in starts)
+    nulls = records_with(codes, len(labels.values)) if labels.nulls else 0
     return replace(labels, codes=codes, nulls=nulls)
 
 

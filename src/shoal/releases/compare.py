@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from shoal.errors import InputError
 from shoal.policy.manifest import Manifest, as_shape, manifest_path, read_json
 from shoal.results import Cell, Grid, Headline, Result, Section, without_unknown
-from shoal.wording import counted, percent
+from shoal.wording import counted, figure, percent
 
 
 @dataclass(frozen=True)
@@ -61,23 +61,19 @@ class Comparison(Result):
                 row.manifest.removesuffix(".manifest.json"),
                 row.method,
                 Cell(row.verdict, "good" if row.verdict == "holds" else "bad"),
-                _figure(row.k),
-                _figure(row.classes),
-                _figure(row.information_loss),
-                _figure(row.loss),
+                figure(row.k),
+                figure(row.classes),
+                figure(row.information_loss),
+                figure(row.loss),
                 _largest(row.attribute_disclosure),
-                _figure(row.suppressed_rows),
-                _figure(row.seconds, 2),
+                figure(row.suppressed_rows),
+                figure(row.seconds, 2),
             )
             for row in self.releases
         ]
         heads = ("release", "method", "verdict", "k", "classes", "information loss", "loss")
         grid = Grid((*heads, "largest disclosure", "suppressed rows", "seconds"), rows, 3, wrap=(0,))
         return [Headline(self.summary()), without_unknown(grid)]
-
-
-def _figure(figure: float | None, digits: int = 4) -> str:
-    return "–" if figure is None else f"{figure:,}" if isinstance(figure, int) else f"{figure:.{digits}f}"
 
 
 def _largest(disclosed: dict[str, float | None]) -> str:
@@ -101,10 +97,10 @@ def compare(manifests: Sequence[str | Path]) -> Comparison:
         (manifest.written + manifest.removed_rows for _, manifest in read),
     )
     good = [row for row in rows if row.verdict == "holds"]
-    for figure in ("information_loss", "loss"):
-        if good and not differ and all(getattr(row, figure) is not None for row in good):
-            best = min(good, key=lambda row: float(getattr(row, figure)))
-            return Comparison(rows, best.manifest, figure, [])
+    for name in ("information_loss", "loss"):
+        if good and not differ and all(getattr(row, name) is not None for row in good):
+            best = min(good, key=lambda row: float(getattr(row, name)))
+            return Comparison(rows, best.manifest, name, [])
     return Comparison(rows, None, None, differ)
 
 

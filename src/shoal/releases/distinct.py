@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import polars as pl
 
+from shoal.engine.base import Pairs, PairsAsked
 from shoal.policy.judgement.shown_classes import Check
-from shoal.policy.manifest import ColumnEntry
 from shoal.ranges.boxed import exponent_of, in_unit
 from shoal.ranges.columns import decimals_of
 from shoal.ranges.forms import ColumnForm
@@ -18,26 +19,15 @@ from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, pack
 from shoal.storage.disk_order import in_order, only_rows, shuffled_on_disk
 from shoal.storage.external import count_on_disk
-from shoal.storage.rows import weights_of
-from shoal.storage.spill import Spill, blocks_of
-from shoal.storage.table import on_disk
+from shoal.storage.spill import Spill, Store
+from shoal.storage.table import blocks_of
 from shoal.storage.texts import few_texts
-from shoal.storage.tuples import as_tuples, folder_of, tuples_on_disk
-
-
-@dataclass(frozen=True)
-class DistinctPairs:
-    """Released columns and their original as the tuples that occur; `records` of each, and whether it is suppressed."""
-
-    table: Table
-    original: Column
-    suppressed: Array
-    records: Array
+from shoal.storage.tuples import as_tuples, counted_tuples, folder_of
 
 
 def is_on_disk(table: Table) -> bool:
     """Whether rows of a table are on disk."""
-    return any(on_disk(column.codes) for column in table.columns.values())
+    return table.on_disk()
 
 
 def star_mask(column: Column) -> Array:
@@ -50,11 +40,11 @@ def star_mask(column: Column) -> Array:
     return stars
 
 
-def starred_rows(columns: Sequence[Column], spill: Spill, masks: Sequence[Array] | None = None) -> Array:
-    """Which rows are `*` in every one of some columns, on disk; `masks` say which codes that are."""
+def starred_rows(columns: Sequence[Column], store: Store, masks: Sequence[Array] | None = None) -> Array:
+    """Which rows are `*` in every one of some columns; `masks` say which codes that are."""
     masks = masks or [star_mask(column) for column in columns]
     rows = len(columns[0].codes)
-    found = spill.array("starred", np.bool_, rows)
+    found = store.array("starred", np.bool_, rows)
     for block in blocks_of(rows):
         stars = [mask[column.codes[block]] for mask, column in zip(masks, columns, strict=True)]
         found[block] = np.logical_and.reduce(stars)
@@ -80,34 +70,39 @@ def with_flag(table: Table, flag: Array, about: Sequence[str]) -> tuple[Table, A
     name = "suppressed rows"
     values = pl.Series(name, [False, True])
     flags = Column(name, flag.view(np.uint8), values, 0, pl.Boolean())
-    tuples, count = tuples_on_disk(replace(table, columns={**table.columns, name: flags}), [name, *about], None)
-    assert count is not None, "rows are on disk"
-    return replace(tuples, records=weights_of(tuples[count])), np.asarray(tuples[name].codes).astype(bool)
+    tuples = counted_tuples(replace(table, columns={**table.columns, name: flags}), [name, *about])
+    return tuples, np.asarray(tuples[name].codes).astype(bool)
 
 
-def distinct_pairs(table: Table, original: Column, entry: ColumnEntry, suppressed: Array | None) -> DistinctPairs:
-    """What became of one column, from all its rows."""
-    shown = [_Keyed(table[name]) for name in entry.released_as if name in table.columns]
-    was = _Keyed(original)
-    keys = {str(number): keyed.key for number, keyed in enumerate([*shown, was])}
-    if suppressed is not None:
-        keys["suppressed"] = Coded(suppressed, 2)
-    with Spill(table.memory, folder_of(original.codes)) as spill:
-        spill.start(len(original.codes) * (10 + 2 * len(keys)))
-        counted = count_on_disk(keys, None, spill)
-        columns = [keyed.column(counted.tuples[key].codes) for keyed, key in zip([*shown, was], keys, strict=False)]
-    lost = np.zeros(len(counted.counts), bool)
-    if suppressed is not None:
-        lost = np.asarray(counted.tuples["suppressed"].codes).astype(bool)
-    pairs = Table({column.name: column for column in columns[:-1]}, len(lost))
-    return DistinctPairs(pairs, columns[-1], lost, np.asarray(counted.counts))
+def pairs_on_disk(
+    table: Table, original: Table, spill: Spill, asked: Sequence[PairsAsked], starred: Sequence[str]
+) -> Iterator[Pairs]:
+    """What is shown and what was, each distinct pair once; the original is in the order of the release.
+
+    `starred` names the columns that are `*` in suppressed rows.
+    """
+    suppressed = starred_rows(table.select(starred), spill) if starred else None
+    for one in asked:
+        sides = [[_Keyed(column) for column in some] for some in (table.select(one.shown), original.select(one.was))]
+        keys = {str(number): keyed.key for number, keyed in enumerate(chain(*sides))}
+        if suppressed is not None:
+            keys["suppressed"] = Coded(suppressed, 2)
+        with Spill(table.memory, folder_of(original[one.was[0]].codes)) as counting:
+            counting.start(original.rows * (10 + 2 * len(keys)))
+            counted = count_on_disk(keys, None, counting)
+            codes = iter(counted.tuples.values())
+            shown, was = ({keyed.name: keyed.column(next(codes).codes) for keyed in some} for some in sides)
+            lost = np.zeros(len(counted.counts), bool)
+            if suppressed is not None:
+                lost = np.asarray(next(codes).codes).astype(bool)
+        yield Pairs(shown, was, lost, np.asarray(counted.counts))
 
 
 class _Keyed:
     """A column by its codes, or by those of its texts where cells say more than their values."""
 
     def __init__(self, column: Column) -> None:
-        self._column = column
+        self._column, self.name = column, column.name
         codes, texts = (column.codes, None) if column.written is None else (column.written[0], column.written[1])
         self.key = Coded(codes, len(column.values) + 1 if texts is None else len(texts) + 1)
 

@@ -15,14 +15,14 @@ from shoal.errors import InputError
 from shoal.methods.results import Anonymized
 from shoal.policy.manifest import ColumnEntry
 from shoal.ranges.columns import ReleasedColumns
-from shoal.ranges.on_disk import ReleasedOnDisk
 from shoal.releases.coded import coded_result, write_groups
 from shoal.releases.distinct import in_release_order, starred_rows, with_flag
 from shoal.releases.treatment import Releasable, frame_of, gives_away, sensitive_columns
 from shoal.storage import Array, Column, Table, smallest_unsigned
 from shoal.storage.formats import plain
 from shoal.storage.rows import occurrences
-from shoal.storage.spill import Spill, blocks_of
+from shoal.storage.spill import Memory, Spill, Store
+from shoal.storage.table import blocks_of
 from shoal.storage.writing import filling_disk
 from shoal.systems.files import sync
 
@@ -31,35 +31,12 @@ MANY_ROWS = 1 << 18
 
 
 def many_rows(result: Releasable) -> Anonymized | None:
-    """The result, if it has many rows, all of them in codes, and none that gives something away when it is suppressed.
-
-    A text that was scrubbed is not in codes.
-    """
+    """The result, if it has many rows, all of them in codes; a text that was scrubbed is not."""
     if not isinstance(result, Anonymized) or result.table.rows <= MANY_ROWS or result.policy.with_role("text"):
         return None
     if result.table.records is not None or not all(entry.held for entry in result.columns.values()):
         return None
-    return None if _gives_away(result) else result
-
-
-def _gives_away(result: Anonymized) -> bool:
-    shown = [column for entry in result.columns.values() for column in entry.held]
-    generalized = all(entry.form.generalizes for entry in result.columns.values())
-    if not generalized or not shown or any(column.values.dtype != pl.String for column in shown):
-        return False
-    lost = np.asarray(np.logical_and.reduce([entry.suppressed for entry in result.columns.values()]))
-    if not lost.any():
-        return False
-    policy, released = result.policy, {column.name: column for column in shown}
-    counted = (policy.person, policy.count, policy.weight)
-    needed = [*sensitive_columns(policy), *(name for name in counted if name is not None)]
-    gone = policy.with_role("identifier")
-    columns = {
-        name: released.get(name) or result.table[name]
-        for name in dict.fromkeys(needed)
-        if name not in gone and result.table.has(name)
-    }
-    return gives_away(Table(columns, result.table.rows), policy, lost)
+    return result
 
 
 # The release of rows that do not fit in memory: put in order on disk, and written block by block.
@@ -70,12 +47,18 @@ _ROWS = 1 << 18
 
 
 @dataclass(frozen=True)
-class OnDisk:
-    """One way to treat suppressed rows: cells that were emptied by column, and rows of the input that do not leave."""
+class TreatedCodes:
+    """One way to treat suppressed rows of a result in codes: cells that were emptied by column, and rows of the input
+    that do not leave."""
 
     result: Anonymized
     blanked: dict[str, int] = field(default_factory=dict)
     removed: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @property
+    def removed_records(self) -> int:
+        """The records of the rows that do not leave: one each."""
+        return len(self.removed)
 
     def in_order(self, seed: int | None, spill: Spill) -> Anonymized:
         """The result with the rows that leave, in the order in which they do; identifiers stay where they are."""
@@ -99,38 +82,42 @@ class OnDisk:
         return replace(result, table=ordered, columns=columns)
 
 
-def _moved(entry: ReleasedColumns, held: Sequence[Any]) -> ReleasedColumns:
-    assert isinstance(entry, ReleasedOnDisk)
+def _moved(entry: ReleasedColumns, held: Sequence[Column]) -> ReleasedColumns:
     unchanged = None if entry.unchanged is None else held[0]
-    return replace(entry, held=tuple(held), unchanged=unchanged)
+    return ReleasedColumns.in_codes(held, entry.nature, entry.modified, entry.form, unchanged)
 
 
-def treatments_on_disk(result: Anonymized, spill: Spill) -> list[OnDisk]:
-    """What may be written, the best first: as `treatments` has it for rows in memory."""
+def treatments_in_codes(result: Anonymized, store: Store) -> list[TreatedCodes]:
+    """What may be written, the best first: as `treatments` has it for a frame; what is made goes to `store`."""
     policy, shown = result.policy, [column for entry in result.columns.values() for column in entry.encoded]
     generalized = all(entry.form.generalizes for entry in result.columns.values())
     if not generalized or not shown or any(column.values.dtype != pl.String for column in shown):
-        return [OnDisk(result)]
-    lost = starred_rows(shown, spill)
+        return [TreatedCodes(result)]
+    lost = starred_rows(shown, store)
     removed = np.concatenate([np.flatnonzero(lost[block]) + block.start for block in blocks_of(len(lost))])
-    gone = policy.with_role("identifier")
-    about = [name for name in sensitive_columns(policy) if name in result.table.columns and name not in gone]
     if not len(removed):
-        return [OnDisk(result)]
-    tuples, flags = with_flag(result.table, lost, about)
-    if not gives_away(tuples, policy, flags):
-        return [OnDisk(result)]
-    emptied = [_emptied(result.table[name], lost, spill) for name in about]
+        return [TreatedCodes(result)]
+    gone, counted = policy.with_role("identifier"), (policy.person, policy.count, policy.weight)
+    there = [name for name in result.table.columns if name not in gone]
+    about = [name for name in sensitive_columns(policy) if name in there]
+    needed = list(dict.fromkeys([*about, *(name for name in counted if name in there)]))
+    if isinstance(store, Memory):
+        rows, flags = replace(result.table, columns={name: result.table[name] for name in needed}), lost
+    else:
+        rows, flags = with_flag(result.table, lost, needed)
+    if not gives_away(rows, policy, flags):
+        return [TreatedCodes(result)]
+    emptied = [_emptied(result.table[name], lost, store) for name in about]
     columns = {**result.table.columns, **{column.name: column for column, _ in emptied}}
     blanked = {column.name: cells for column, cells in emptied if cells}
-    treatments = [OnDisk(replace(result, table=replace(result.table, columns=columns)), blanked)]
-    return treatments if len(removed) == len(lost) else [*treatments, OnDisk(result, {}, removed)]
+    treatments = [TreatedCodes(replace(result, table=replace(result.table, columns=columns)), blanked)]
+    return treatments if len(removed) == len(lost) else [*treatments, TreatedCodes(result, {}, removed)]
 
 
-def _emptied(column: Column, lost: Array, spill: Spill) -> tuple[Column, int]:
+def _emptied(column: Column, lost: Array, store: Store) -> tuple[Column, int]:
     """A column without the cells of suppressed rows, and how many these were."""
     cells, missing = 0, len(column.values)
-    file = spill.new_file("emptied")
+    file = store.new_file("emptied")
     for block in blocks_of(len(lost)):
         codes = column.codes[block]
         cells += int(np.count_nonzero(lost[block] & (codes != missing)))
@@ -138,14 +125,14 @@ def _emptied(column: Column, lost: Array, spill: Spill) -> tuple[Column, int]:
     written = column.written
     if written is not None:  # the last of the texts is that of a missing value
         last = len(written[1]) - 1
-        written = in_blocks_with(written[0], lost, last, spill), written[1]
+        written = in_blocks_with(written[0], lost, last, store), written[1]
     codes = file.mapped(smallest_unsigned(missing + 1))
     return replace(column, codes=codes, nulls=column.nulls + cells, written=written), cells
 
 
-def in_blocks_with(array: Array, lost: Array, code: int, spill: Spill) -> Array:
+def in_blocks_with(array: Array, lost: Array, code: int, store: Store) -> Array:
     """An array with another code where a mask says so."""
-    file = spill.new_file("written")
+    file = store.new_file("written")
     for block in blocks_of(len(lost)):
         file.append(np.where(lost[block], code, array[block]).astype(array.dtype))
     return file.mapped(array.dtype)
@@ -201,7 +188,9 @@ def check_streamed(target: Path) -> None:
         )
 
 
-def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path, order: Array | None = None) -> None:
+def write_blocks(
+    result: Anonymized, treated: TreatedCodes, draft: Path, target: Path, order: Array | None = None
+) -> None:
     """Write a result of many rows in the format of its target, down to the disk; in an `order` of its rows, if any."""
     check_streamed(target)
     from polars.io.plugins import register_io_source

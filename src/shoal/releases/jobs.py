@@ -25,15 +25,14 @@ from shoal.releases.treatment import Releasable
 from shoal.releases.write import Refused, files_read, release
 from shoal.storage.databases import is_database
 from shoal.storage.reading import Options, Overflow
-from shoal.storage.reading.stamp import stamp_of
 from shoal.storage.writing import OutputFormat, check_apart, check_target, write_private, write_text
 from shoal.systems.console import shell_line
+from shoal.verbs.changing import SafeHarborRequest
 from shoal.vocabulary import Role
 
 if TYPE_CHECKING:  # a command loads the verb that it runs
     from shoal.methods.cut_plan import CutPlan
     from shoal.methods.hipaa.results import SafeHarbor
-    from shoal.methods.hipaa.safe_harbor import SafeHarborReading
     from shoal.methods.perturbation.results import Perturbed
     from shoal.methods.pseudonyms.results import Pseudonymized, Shifted
     from shoal.methods.scrubbing.results import ScrubResult
@@ -87,10 +86,7 @@ def release_anonymized(
     check_output(source, output, writing, policy=policy, hierarchies=trees, file_that_is_read=read, chart=chart)
     options = settings.pop("options", None) or Options()
 
-    def stamp() -> str | None:
-        return stamp_of(source, None, "anonymize", options)
-
-    with Overflow(options, stamp, COPIES, DISK_PER_ROW) as overflow:
+    with Overflow(options, COPIES, DISK_PER_ROW) as overflow:
         job = asked(source, policy, options=replace(options, overflow=overflow), **settings)
         if refuse_first and (undecided := job.stopping()).stopping:
             raise Refused(f"Refused, nothing was written. {undecided.refusal()}")
@@ -211,22 +207,22 @@ def release_scrubbed(
 def release_safe_harbor(
     source: Any,
     *,
-    policy: Any = None,
-    reading: SafeHarborReading | None = None,
     output: str | Path | None = None,
     write_policy: str | Path | None = None,
     writing: Writing | None = None,
+    **settings: Any,
 ) -> SafeHarbor:
     """Safe harbor, its proposal written as a policy file, and its release, each where a file is named for it."""
     writing = writing or Writing()
-    populations = None if reading is None else reading.zip_populations
-    check_output(source, output, writing, policy=policy, zip_populations=populations, written_policy=write_policy)
+    asked = SafeHarborRequest(**settings)
+    files = {"policy": asked.policy, "zip_populations": asked.zip_populations, "written_policy": write_policy}
+    check_output(source, output, writing, **files)
     if write_policy is not None:
         check_target(Path(write_policy), writing.force, (".yaml", ".yml"))
     from shoal.methods.hipaa.manifest import policy_text
-    from shoal.methods.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
+    from shoal.methods.hipaa.safe_harbor import apply_safe_harbor, residual_risk
 
-    result = apply_safe_harbor(source, policy, reading or SafeHarborReading())
+    result = apply_safe_harbor(source, asked)
     if write_policy is not None:
         write_text(Path(write_policy), policy_text(result))
         result = result.with_policy_file(write_policy)

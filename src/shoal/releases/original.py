@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ from shoal.ranges.forms import ColumnForm, escape
 from shoal.ranges.hierarchy import Hierarchy, fit_all
 from shoal.ranges.hierarchy.outside import held
 from shoal.ranges.parsing import STAR, set_members, sets_among, unescape
-from shoal.releases.distinct import distinct_pairs, is_mean, star_mask, starred_rows, texts_free_numbers
+from shoal.releases.distinct import is_mean, pairs_on_disk, star_mask, texts_free_numbers
 from shoal.releases.notation import undefused_texts
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import CountTable
@@ -27,7 +28,7 @@ from shoal.storage.unite import exact_texts, unite
 
 Labels = Mapping[str, Sequence[tuple[str | None, Sequence[str | None]]]]
 # from what is asked about columns, and those that are `*` in suppressed rows, to the pairs of each
-PairsElsewhere = Callable[[Sequence[PairsAsked], Sequence[str]], Iterator[Pairs]]
+PairsOf = Callable[[Sequence[PairsAsked], Sequence[str]], Iterator[Pairs]]
 
 # of a column that is released as it was, and is not
 CHANGED = "it was changed"
@@ -58,7 +59,7 @@ class ReleaseContext:
     records: Array | None = None
     spill: Spill | None = None
     # the pairs of each column, where rows stay with their engine
-    elsewhere: PairsElsewhere | None = None
+    elsewhere: PairsOf | None = None
 
 
 def against_original(
@@ -82,10 +83,11 @@ def against_original(
             words += "; of a release from a query, give the same query as the original"
         checks.append(Check("original", False, f"it is not the table of this release: {words}"))
     known_entries = [entry for entry in entries if entry.name not in absent]
-    if beside.elsewhere is not None:
-        return [*checks, *_elsewhere(table, original, known_entries, beside, beside.elsewhere)]
+    pairs_of = beside.elsewhere
     if beside.spill is not None:
-        return [*checks, *_on_disk(table, original, known_entries, beside)]
+        pairs_of = partial(pairs_on_disk, table, original, beside.spill)
+    if pairs_of is not None:
+        return [*checks, *_by_pairs(table, original, known_entries, beside, pairs_of)]
     suppressed, weights = _suppressed(table, entries), _weights(original, beside)
     for entry in known_entries:
         column = original[entry.name] if beside.order is None else original[entry.name].take(beside.order)
@@ -93,34 +95,23 @@ def against_original(
     return checks
 
 
-def _on_disk(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: ReleaseContext) -> list[Check]:
-    """The checks of each column, from its distinct pairs."""
-    assert beside.spill is not None
-    stars = _stars(table, entries)
-    needed = any(entry.form.blanked for entry in entries) and stars
-    suppressed = starred_rows(stars, beside.spill) if needed else None
-    checks = []
-    for entry in entries:
-        if entry.form.kind == "mean":
-            detail = "means are not compared where rows do not fit in memory"
-            checks.append(Check(f"column {entry.name}", False, detail))
-            continue
-        distinct = distinct_pairs(table, original[entry.name], entry, suppressed)
-        pairs = replace(beside, records=distinct.records)
-        checks.append(
-            _compared(distinct.table, distinct.original, entry, pairs, entries, distinct.suppressed, distinct.records)
-        )
-    return checks
-
-
-def _elsewhere(
-    table: Table, original: Table, entries: Sequence[ColumnEntry], beside: ReleaseContext, pairs_of: PairsElsewhere
+def _by_pairs(
+    table: Table, original: Table, entries: Sequence[ColumnEntry], beside: ReleaseContext, pairs_of: PairsOf
 ) -> Iterator[Check]:
     """The checks of each column, from its distinct pairs; means beside what tells classes apart."""
     weight = beside.weighed_by if beside.weighed_by and original.has(beside.weighed_by) else None
-    questions = [_question(table, entry, entries, weight) for entry in entries]
-    answers = pairs_of([question for question in questions if question is not None], _starred(table, entries))
-    for entry, question in zip(entries, questions, strict=True):
+    means = [entry.form.kind == "mean" and beside.spill is not None for entry in entries]
+    questions = [
+        None if mean else _question(table, entry, entries, weight) for mean, entry in zip(means, entries, strict=True)
+    ]
+    blanked = any(entry.form.blanked for entry in entries)
+    asked = [question for question in questions if question is not None]
+    answers = pairs_of(asked, _starred(table, entries) if blanked else [])
+    for entry, question, mean in zip(entries, questions, means, strict=True):
+        if mean:
+            detail = "means are not compared where rows do not fit in memory"
+            yield Check(f"column {entry.name}", False, detail)
+            continue
         if question is None:
             nothing = np.zeros(0, np.int64)
             yield _compared(table, Column(entry.name, nothing, pl.Series([]), 0, pl.Null()), entry, beside, entries,
@@ -157,13 +148,9 @@ def _starred(table: Table, entries: Sequence[ColumnEntry]) -> list[str]:
     ]
 
 
-def _stars(table: Table, entries: Sequence[ColumnEntry]) -> list[Column]:
-    return table.select(_starred(table, entries))
-
-
 def _suppressed(table: Table, entries: Sequence[ColumnEntry]) -> Array:
     """The rows that are `*` in every quasi-identifier."""
-    stars = [star_mask(column)[column.codes] for column in _stars(table, entries)]
+    stars = [star_mask(column)[column.codes] for column in table.select(_starred(table, entries))]
     return np.asarray(np.logical_and.reduce(stars)) if stars else np.zeros(table.rows, bool)
 
 

@@ -6,7 +6,6 @@ renamed last: a run that is ended leaves no release, and can be run again.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from shoal.policy.manifest import dictionary_path, manifest_path, plan_path, pri
 from shoal.releases.documents import DataDraft, ReleaseDocuments, documents_of
 from shoal.releases.manifest_checks import forms_check
 from shoal.releases.results import Verification
-from shoal.releases.treatment import Releasable, TreatedRows, labels_given, treatments
+from shoal.releases.treatment import Releasable, TreatedRows, labels_given
 from shoal.releases.verify import by_tuple, judge
 from shoal.storage import Table
 from shoal.storage.databases.address import without_password
@@ -52,39 +51,24 @@ def stays_remote(result: Releasable) -> bool:
     return engine_of(result.table).keeps_rows
 
 
+def check_remote(path: Path) -> None:
+    """Refuse a format that the engine does not write."""
+    if path.suffix.lower() != ".parquet":
+        raise InputError(f"{path} is not a .parquet folder.", "This engine writes Parquet: name it safe.parquet.")
+
+
 def release_remote(
     result: Releasable,
     path: Path,
-    *,
-    shuffle: bool,
-    seed: int | None,
-    no_guarantee: bool,
-    sign: str | Path | None,
-    decisions: Decisions,
-) -> tuple[ReleaseDocuments, Verification, TreatedRows, int]:
-    """Write the rows where they are, once what was written was judged: what is written beside, and of how many rows."""
-    if path.suffix.lower() != ".parquet":
-        raise InputError(f"{path} is not a .parquet folder.", "This engine writes Parquet: name it safe.parquet.")
-    *others, last = treatments(result, path)
-    seed = secrets.randbits(62) if seed is None else seed
-    for treated in others:
-        try:
-            return _write(result, path, treated, shuffle, seed, no_guarantee, sign, decisions)
-        except Failed:  # what is emptied shifts the whole table, so that a class may fail
-            continue
-    return _write(result, path, last, shuffle, seed, no_guarantee, sign, decisions)
-
-
-def _write(
-    result: Releasable,
-    path: Path,
     treated: TreatedRows,
+    *,
     shuffle: bool,
     seed: int,
     no_guarantee: bool,
     sign: str | Path | None,
     decisions: Decisions,
-) -> tuple[ReleaseDocuments, Verification, TreatedRows, int]:
+) -> tuple[ReleaseDocuments, Verification, int]:
+    """Write the rows where they are, once what was written was judged: what is written beside, and of how many rows."""
     engine, kept = engine_of(result.table), np.ones(result.table.rows, bool)
     kept[list(treated.removed)] = False
     frame = treated.frame if not treated.removed else result.polars  # rows that go are left out below
@@ -116,7 +100,7 @@ def _write(
     order = seed if shuffle or numbered else None
     engine.write(rows, path, check=check, shuffle=order, rows=result.table.total, left_out=treated.removed_records)
     documents, judged, written = made[-1]
-    return documents, judged, treated, written
+    return documents, judged, written
 
 
 def _needed(result: Releasable) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import polars as pl
 
 from shoal.errors import Message
@@ -13,9 +14,9 @@ from shoal.policy.manifest import ColumnEntry, Manifest
 from shoal.storage import Array, Table
 from shoal.text.find import find_spans
 from shoal.text.known import find_known
-from shoal.text.known_values import KnownValue
+from shoal.text.known_values import TOKEN, KnownValue, folded
 from shoal.text.plain_search import PlainSearch
-from shoal.text.tags import without_tags
+from shoal.text.tags import TAG, without_tags
 from shoal.wording import counted, in_words
 
 
@@ -76,9 +77,12 @@ def known_gone(
         return [_not_checked("the file has not the rows of the original, so nobody knows whose note is whose")]
     whole = original if order is None else original.take(order)
     knowledge = knowledge_of(whole, list(dict.fromkeys(names)), person if isinstance(person, str) else None, more)
-    left = sum(_left(table, entry, knowledge) for entry in entries)
+    left, doubtful = np.sum([_left(table, entry, knowledge) for entry in entries], axis=0).tolist()
     verb = "holds" if left == 1 else "hold"
     detail = f"{counted(left, 'note')} still {verb} a value that is known of the person" if left else "all gone"
+    if doubtful and not left:
+        verb = "starts" if doubtful == 1 else "start"
+        detail += f", but {counted(doubtful, 'note')} {verb} a sentence with a word that is a name of the person too"
     return [Check("known values", not left, detail)]
 
 
@@ -86,16 +90,17 @@ def _not_checked(why: str) -> Check:
     return Check("known values", False, f"NOT checked: {why}")
 
 
-def _left(table: Table, entry: ColumnEntry, knowledge: PersonKnowledge) -> int:
+def _left(table: Table, entry: ColumnEntry, knowledge: PersonKnowledge) -> tuple[int, int]:
     """In how many rows a known value is left, by the rules of scrubbing and by a plain search that knows none of them.
 
-    A date that was moved may be another known one.
+    A date that was moved may be another known one. Then, in how many others an everyday word stands in capitals that is
+    a part of the person's name (`Will`, `May`): nobody can tell which of them is meant.
     """
     surrogate = entry.technique == "scrub by surrogate"
     texts = table[entry.released_as[0]].decode().cast(pl.String).to_list()
     sets = knowledge.sets(texts)
     plain: dict[frozenset[KnownValue], PlainSearch] = {}
-    left = 0
+    left = doubtful = 0
     for text, who in zip(texts, knowledge.persons.tolist(), strict=True):
         if not text:
             continue
@@ -103,5 +108,9 @@ def _left(table: Table, entry: ColumnEntry, knowledge: PersonKnowledge) -> int:
         if values not in plain:
             plain[values] = PlainSearch(values, dates=not surrogate)
         spans = without_tags(text, find_known(text, sets[who]))
-        left += any(not (surrogate and span.kind == "date") for span in spans) or plain[values].found_in(text)
-    return left
+        if any(not (surrogate and span.kind == "date") for span in spans) or plain[values].found_in(text):
+            left += 1
+        elif weak := {word for word, (kind, rule) in sets[who].words.items() if kind == "name" and rule == "weak"}:
+            capitals = (token for token in TOKEN.findall(TAG.sub("", text)) if token[0].isupper())
+            doubtful += any(folded(token) in weak for token in capitals)
+    return left, doubtful

@@ -7,11 +7,11 @@ all parts take their names (`releases/places.py`).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -21,32 +21,40 @@ from shoal.errors import InputError, Message, Setting, ShoalError, joined
 from shoal.methods.on_disk.measured import DISK_PER_ROW
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy
-from shoal.policy.manifest import ColumnEntry, dictionary_path, files_of, manifest_path, plan_path, private_path
+from shoal.policy.manifest import (
+    ColumnEntry,
+    WrittenAs,
+    dictionary_path,
+    files_of,
+    manifest_path,
+    plan_path,
+    private_path,
+)
 from shoal.releases.coded import coded_frame, write_coded_frame
 from shoal.releases.documents import DataDraft, ReleaseDocuments, documents_of, shown_types
 from shoal.releases.in_blocks import (
-    OnDisk,
+    TreatedCodes,
     check_written_on_disk,
     code_bytes,
     dictionary_frame,
     is_streamed,
     many_rows,
-    treatments_on_disk,
+    treatments_in_codes,
     write_blocks,
 )
 from shoal.releases.manifest_checks import forms_check
 from shoal.releases.notation import Notation, defused, defused_name, in_notation, written_as
 from shoal.releases.original import CHANGED, Labels, ReleaseContext, against_original
 from shoal.releases.places import FilePlace, Place, check_free, check_not_input, place_of, write_release
-from shoal.releases.remote_release import Failed, path_here, release_remote, stays_remote
+from shoal.releases.remote_release import Failed, check_remote, path_here, release_remote, stays_remote
 from shoal.releases.results import Released, Verification
 from shoal.releases.treatment import Releasable, TreatedRows, labels_given, treatments
 from shoal.releases.verify import judge
 from shoal.releases.written_labels import codes_as_numbers, labels_written
 from shoal.storage import Array, Table
-from shoal.storage.order import original_rows, shuffled_order
+from shoal.storage.order import original_rows, released_order, shuffled_order
 from shoal.storage.reading import NO_ORDER, Options, declaring
-from shoal.storage.spill import Spill
+from shoal.storage.spill import MEMORY, Spill
 from shoal.storage.writing import OutputFormat, check_apart, tells_empty
 from shoal.vocabulary import Role
 
@@ -98,46 +106,25 @@ def release(
     decisions = _decisions(result)
     if decisions.stopping:
         raise Refused(f"Refused, nothing was written. {decisions.refusal()}")
-    if stays_remote(result):
-        folder = path_here(place.shown)
-        return _elsewhere(result, folder, shuffle, seed, no_guarantee, excel_safe, sign, decisions, output)
-    seed = secrets.randbits(63) if seed is None else seed
+    if remote := stays_remote(result):
+        _check_usual_notation("A folder of Parquet files is", excel_safe, output)
+        place = FilePlace(path_here(place.shown))
+        check_remote(place.path)
+    seed = secrets.randbits(62 if remote else 63) if seed is None else seed
     how = _Writing(place, force, shuffle, seed, no_guarantee, excel_safe, one_input, sign, decisions, output)
+    if remote:
+        return _first_that_holds(treatments(result, place.path), lambda treated: _write_remote(result, treated, how))
     if getattr(result, "on_disk", False):
         return _write_on_disk(result, how)
     if (many := _in_blocks(result, how)) is not None:
-        return _write_many(many, how)
-    *others, last = treatments(result, path)
-    for treated in others:
-        with suppress(Refused):  # what is emptied or removed shifts the whole table, so that a class may fail
-            return _write(result, treated, how)
-    return _write(result, last, how)
+        ways = treatments_in_codes(many, MEMORY)
+        return _first_that_holds(ways, lambda treated: _write(many, _codes_draft(many, how, treated), how))
+    return _first_that_holds(
+        treatments(result, path), lambda treated: _write(result, _frame_draft(result, how, treated), how)
+    )
 
 
-def _elsewhere(
-    result: Releasable,
-    path: Path,
-    shuffle: bool,
-    seed: int | None,
-    no_guarantee: bool,
-    excel_safe: bool,
-    sign: str | Path | None,
-    decisions: Decisions,
-    output: OutputFormat,
-) -> Released:
-    """Rows that stay with their engine are written there."""
-    _check_usual_notation("A folder of Parquet files is", excel_safe, output)
-    try:
-        documents, judged, treated, rows = release_remote(
-            result, path, shuffle=shuffle, seed=seed, no_guarantee=no_guarantee, sign=sign, decisions=decisions
-        )
-    except Failed as failure:
-        raise Refused(f"Refused, nothing was written. {failure}.") from None
-    return _released(result, FilePlace(path), documents, judged, treated, rows, decisions)
-
-
-@dataclass(frozen=True)
-class _Writing:
+class _Writing(NamedTuple):
     """How a release is written."""
 
     place: Place
@@ -165,14 +152,82 @@ def _is_usual(how: _Writing) -> bool:
     return how.output == OutputFormat() and not how.excel_safe and isinstance(how.place, FilePlace)
 
 
-def _write_many(result: Anonymized, how: _Writing) -> Released:
-    """Many rows in memory: their order is worked out once, for the file and for what it is compared with."""
-    order = shuffled_order(result.table.rows, how.seed) if how.shuffle else None
-    return _write_blocks(result, result, OnDisk(result), how, Options(), order=order)
+class _Draft(NamedTuple):
+    """What is written: how it is staged and read again, and the result with which it is compared, whose rows are in the
+    order of the file or in an `order`."""
+
+    treated: TreatedRows | TreatedCodes
+    compared: Releasable
+    order: Array | None
+    stage: Callable[[], None]
+    read: Callable[[], Table]
+    types: Mapping[str, Any]
+    written: WrittenAs | None = None
+    spill: Spill | None = None
 
 
-def _write(result: Releasable, treated: TreatedRows, how: _Writing) -> Released:
-    """Write one way to treat the suppressed rows, once the written file was judged."""
+_Treated = TypeVar("_Treated", bound=TreatedRows | TreatedCodes)
+
+
+def _first_that_holds(ways: Sequence[_Treated], write: Callable[[_Treated], Released]) -> Released:
+    """Write the first way to treat suppressed rows of which what was written is judged to hold."""
+    *others, last = ways
+    for treated in others:
+        with suppress(Refused):  # what is emptied or removed shifts the whole table, so that a class may fail
+            return write(treated)
+    return write(last)
+
+
+def _write_remote(result: Releasable, treated: TreatedRows, how: _Writing) -> Released:
+    """Rows that stay with their engine are written there."""
+    try:
+        documents, judged, rows = release_remote(
+            result,
+            how.place.path,
+            treated,
+            shuffle=how.shuffle,
+            seed=how.seed,
+            no_guarantee=how.no_guarantee,
+            sign=how.sign,
+            decisions=how.decisions,
+        )
+    except Failed as failure:
+        raise Refused(f"Refused, nothing was written. {failure}.") from None
+    return _released(result, how.place, documents, judged, treated, rows, how.decisions)
+
+
+def _write(result: Releasable, draft: _Draft, how: _Writing) -> Released:
+    """Write a draft, once the written file was judged."""
+    judgements, rows, treated = list[Verification](), list[int](), draft.treated
+
+    def documents() -> ReleaseDocuments:
+        made = DataDraft(
+            how.place.path,
+            how.place.digest(),
+            draft.read(),
+            treated.blanked,
+            how.shuffle,
+            how.seed,
+            how.excel_safe,
+            how.source,
+            [int(row) for row in treated.removed],
+            draft.written,
+            draft.types,
+            stored_in=how.place.stored_in,
+        )
+        labels, entries = labels_given(result), made.entries(result)
+        judgements.append(_judged(draft, how, made.table, entries, labels))
+        rows.append(made.table.rows)
+        return documents_of(
+            result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
+        )
+
+    written = write_release(draft.stage, how.place, how.force, documents)
+    return _released(result, how.place, written, judgements[0], treated, rows[0], how.decisions)
+
+
+def _frame_draft(result: Releasable, how: _Writing, treated: TreatedRows) -> _Draft:
+    """A frame that is written at once."""
     frame, path = treated.frame, how.place.path
     shuffled = shuffled_order(len(frame), how.seed) if how.shuffle else None
     order = original_rows(result.table.rows, shuffled, treated.removed)
@@ -189,29 +244,10 @@ def _write(result: Releasable, treated: TreatedRows, how: _Writing) -> Released:
         released_labels = {defused_name(name): own for name, own in released_labels.items()}
         written = written.model_copy(update={"decimal_columns": tuple(map(defused_name, written.decimal_columns))})
     usual = how.output == OutputFormat()
-    judgements: list[Verification] = []
 
-    def documents() -> ReleaseDocuments:
+    def read() -> Table:
         notation = None if usual else Notation.of(written, _renamed(columns, how), path, how.excel_safe)
-        made = DataDraft(
-            path,
-            how.place.digest(),
-            how.place.read(notation, declaring(None, result.policy.types, True, result.quasi_identifiers))[0],
-            treated.blanked,
-            how.shuffle,
-            how.seed,
-            how.excel_safe,
-            how.source,
-            list(treated.removed),
-            None if usual else written,
-            types,
-            stored_in=how.place.stored_in,
-        )
-        labels, entries = labels_given(result), made.entries(result)
-        judgements.append(_judged(result, treated, how, made.table, entries, labels, order))
-        return documents_of(
-            result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
-        )
+        return how.place.read(notation, declaring(None, result.policy.types, True, result.quasi_identifiers))[0]
 
     def stage() -> None:
         coded = coded_frame(result, frame, path) if isinstance(result, Anonymized) and _is_usual(how) else None
@@ -220,8 +256,47 @@ def _write(result: Releasable, treated: TreatedRows, how: _Writing) -> Released:
         else:
             how.place.fill(lambda draft: write_coded_frame(coded, frame, draft, path))
 
-    documents_written = write_release(stage, how.place, how.force, documents)
-    return _released(result, how.place, documents_written, judgements[0], treated, len(frame), how.decisions)
+    return _Draft(treated, result, order, stage, read, types, None if usual else written)
+
+
+def _codes_draft(
+    result: Anonymized, how: _Writing, treated: TreatedCodes, reading: Options | None = None, spill: Spill | None = None
+) -> _Draft:
+    """Codes that are written block by block; with `spill` they are put in order on disk first."""
+    seed = how.seed if how.shuffle else None
+    if spill is None:
+        written, compared = treated.result, result
+        order = released_order(result.table.rows, seed, treated.removed.tolist())
+    else:
+        progress.report("putting the rows in order", 0)
+        written = compared = treated.in_order(seed, spill)
+        order = None
+    types = dict[str, Any]()
+    for entry in result.manifest_columns():
+        own = result.table.columns.get(entry.name)
+        if own is not None and own.declared is not None and entry.released_as:
+            held = dictionary_frame(written, entry)
+            _check_found_orders(result.table, held, [entry])
+            types |= shown_types(result, held, [entry])
+
+    def read() -> Table:
+        plain = replace(
+            reading or Options(),
+            types=None,
+            types_of_policy={},
+            encoding=None,
+            delimiter=None,
+            missing=(),
+            overflow=None,
+        )
+        table = how.place.read(None, declaring(plain, result.policy.types, True, result.quasi_identifiers))[0]
+        progress.report("judging what was written", 0)
+        return table
+
+    def stage() -> None:
+        how.place.fill(lambda draft: write_blocks(written, treated, draft, how.place.path, order))
+
+    return _Draft(treated, compared, order, stage, read, types, spill=spill)
 
 
 def _check_usual_notation(what: str, excel_safe: bool, output: OutputFormat) -> None:
@@ -240,69 +315,10 @@ def _write_on_disk(result: Releasable, how: _Writing) -> Released:
     reading = result.reading or Options()
     with Spill(reading.memory, reading.spill_dir) as spill:
         spill.start(result.table.rows * (DISK_PER_ROW + 4 * code_bytes(result.table)))
-        *others, last = treatments_on_disk(result, spill)
-        for treated in others:
-            with suppress(Refused):
-                return _write_blocks(result, _ordered(treated, how, spill), treated, how, reading, spill)
-        return _write_blocks(result, _ordered(last, how, spill), last, how, reading, spill)
-
-
-def _ordered(treated: OnDisk, how: _Writing, spill: Spill) -> Anonymized:
-    progress.report("putting the rows in order", 0)
-    return treated.in_order(how.seed if how.shuffle else None, spill)
-
-
-def _write_blocks(
-    result: Anonymized,
-    ordered: Anonymized,
-    treated: OnDisk,
-    how: _Writing,
-    reading: Options,
-    spill: Spill | None = None,
-    order: Array | None = None,
-) -> Released:
-    """Write a result block by block, `ordered` as it leaves, or in an `order` of its rows; with `spill` on disk."""
-    judgements = list[Verification]()
-    plain = replace(reading, types=None, types_of_policy={}, encoding=None, delimiter=None, missing=(), overflow=None)
-    types = dict[str, Any]()
-    for entry in result.manifest_columns():
-        own = result.table.columns[entry.name]
-        if own.declared is not None and entry.released_as:
-            held = dictionary_frame(ordered, entry)
-            _check_found_orders(result.table, held, [entry])
-            types |= shown_types(result, held, [entry])
-
-    def documents() -> ReleaseDocuments:
-        options = declaring(plain, result.policy.types, True, result.quasi_identifiers)
-        digest, table = how.place.digest(), how.place.read(None, options)[0]
-        removed, path = treated.removed.tolist(), how.place.path
-        made = DataDraft(
-            path,
-            digest,
-            table,
-            treated.blanked,
-            how.shuffle,
-            how.seed,
-            False,
-            how.source,
-            removed,
-            None,
-            types,
+        ways = treatments_in_codes(result, spill)
+        return _first_that_holds(
+            ways, lambda treated: _write(result, _codes_draft(result, how, treated, reading, spill), how)
         )
-        labels, entries = labels_given(result), made.entries(result)
-        part = TreatedRows(pl.DataFrame(), treated.blanked, removed)
-        progress.report("judging what was written", 0)
-        judgements.append(_judged(ordered, part, how, table, entries, labels, order, spill))
-        return documents_of(
-            result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
-        )
-
-    def stage() -> None:
-        how.place.fill(lambda draft: write_blocks(ordered, treated, draft, how.place.path, order))
-
-    written = write_release(stage, how.place, how.force, documents)
-    part = TreatedRows(pl.DataFrame(), treated.blanked, treated.removed.tolist())
-    return _released(result, how.place, written, judgements[0], part, judgements[0].records, how.decisions)
 
 
 def _check_found_orders(table: Table, frame: pl.DataFrame, entries: Sequence[ColumnEntry]) -> None:
@@ -332,25 +348,15 @@ def _renamed(entries: Sequence[ColumnEntry], how: _Writing) -> list[ColumnEntry]
     ]
 
 
-def _judged(
-    result: Releasable,
-    treated: TreatedRows,
-    how: _Writing,
-    table: Table,
-    entries: Sequence[ColumnEntry],
-    labels: Labels,
-    order: Array | None,
-    spill: Spill | None = None,
-) -> Verification:
-    """The file that was written, measured against the policy and against the input; refused where it fails.
-
-    `order`: the row of the result that each written row is, None where that is its own number. With `spill` rows are
-    on disk.
-    """
+def _judged(draft: _Draft, how: _Writing, table: Table, entries: Sequence[ColumnEntry], labels: Labels) -> Verification:
+    """The file that was written, measured against the policy and against the input; refused where it fails."""
+    result, treated = draft.compared, draft.treated
     trees = {} if result.plan is None else result.plan.trees
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
     as_missing = not tells_empty(how.place.path)
-    beside = ReleaseContext(order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=spill)
+    beside = ReleaseContext(
+        draft.order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=draft.spill
+    )
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
     checks += [check for check in [forms_check(entries, table, result.policy, how.excel_safe)] if not check.holds]
     names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]
@@ -359,7 +365,7 @@ def _judged(
     judged = judge(table, names, result.policy, checks, levels, raw, drawn=drawn)
     if not judged.holds:
         why = ""
-        if treated.blanked or treated.removed:
+        if treated.blanked or len(treated.removed):
             why = Message(" What suppressed records have must not stay: allow fewer of them with `{suppression}`.")
         raise Refused(
             Message("Refused, nothing was written. {}.{}{}", judged.reasons(), why, _not_kept(judged, how.place.path))
@@ -403,7 +409,7 @@ def _released(
     place: Place,
     documents: ReleaseDocuments,
     judged: Verification,
-    treated: TreatedRows,
+    treated: TreatedRows | TreatedCodes,
     rows: int,
     decisions: Decisions,
 ) -> Released:

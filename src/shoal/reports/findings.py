@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -13,11 +13,6 @@ from shoal.wording import counted
 
 _SHOWN = 5
 Edition = Literal["internal", "public"]
-# what must be there for a report; what a step did not find is null
-KEYS = (
-    "schema_version", "created", "software", "data", "policy", "profile", "detect", "risk", "change", "verification",
-    "attacks", "leak", "utility", "context", "limits",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +51,10 @@ class FindingsDocument(Result):
         steps = [name for name in KEYS[5:13] if getattr(self, name)]
         figures = [Figure("created", self.created), Figure("steps with findings", ", ".join(steps))]
         return [Headline(self.summary()), Figures(figures), Notes(self.limits)]
+
+
+# what must be there for a report; what a step did not find is null
+KEYS = ("schema_version", *(entry.name for entry in fields(FindingsDocument) if not entry.metadata))
 
 
 def read_findings(path: str | Path) -> dict[str, Any]:

@@ -1,15 +1,17 @@
-"""Findings as a pydantic model, with every part as its own verb gives it: what a report may rely on.
+"""Findings with their types: what chapters take, and the pydantic model that a file of findings must keep.
 
 Findings leave out what says something about few people, and the public edition what helps an attacker: such keys may be
-missing. What findings have beside the results of the verbs is described here.
+missing, and the fields that they would fill are None then. What findings have beside the results of the verbs is
+described here.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import (
     AfterValidator,
@@ -24,9 +26,17 @@ from pydantic import (
     create_model,
 )
 
+from shoal.attacks.base import AttackResult
+from shoal.detection.profiles import Profile
+from shoal.detection.results import Detection
+from shoal.exposure.leakage.results import LeakSeries
+from shoal.exposure.results import AttackerRisk, IdentityRisk
+from shoal.methods.results import Anonymized
 from shoal.policy.manifest import DecidedBy
-from shoal.results import Result
-from shoal.results.registry import JsonKey, Keys, keys_of, model_with, result_type
+from shoal.releases.results import Verification
+from shoal.results import Result, keyed, where_known
+from shoal.results.registry import JsonKey, Keys, from_json, keys_of, model_with, result_type
+from shoal.utility.quality import QualityFigures
 
 # keys that only the owner may know: what repeats the draw of chance, where the table was cut, whose file it was
 OWNER_ONLY = frozenset({"seed", "sha256", "levels", "plan_path", "output", "manifest", "path", "cuts"})
@@ -62,7 +72,7 @@ _Share = Annotated[StrictFloat, Field(ge=0, le=1)]
 _Hash = Annotated[StrictStr, Field(pattern="^[0-9a-f]{64}$")]
 _DAY = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _Day = Annotated[StrictStr, Field(pattern=_DAY + "$")]
-_Moment = Annotated[StrictStr, Field(pattern=_DAY + "T[0-9:+.Z-]+$")]
+Moment = Annotated[StrictStr, Field(pattern=_DAY + "T[0-9:+.Z-]+$")]
 
 
 class _Part(BaseModel):
@@ -71,20 +81,26 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
 
 
-class _Sizes(_Part):
+class GroupedSizes(_Part):
+    """Records in classes of these sizes; `to` is null where there is no last one."""
+
     size: _Count
     to: _Count | None
     records: _Count
 
 
-class _SizesBeside(_Part):
+class SizesBeside(_Part):
+    """The same before and after."""
+
     size: _Count
     to: _Count | None
     before: _Count
     after: _Count
 
 
-class _Data(_Part):
+class DataFigures(_Part):
+    """What was read and released, by counts and hashes."""
+
     records: _Count
     columns: _Count
     released: _Count
@@ -99,7 +115,9 @@ class _Model(_Part):
     model: StrictStr
 
 
-class _Policy(_Part):
+class PolicyParts(_Part):
+    """What a report needs of a policy."""
+
     columns: dict[str, StrictStr] = {}
     knowledge: dict[str, list[StrictStr]] = {}
     models: list[_Model] = []
@@ -107,8 +125,14 @@ class _Policy(_Part):
     attacks: dict[str, _Share | None] = {}
     leak: dict[str, Any] | None = None
 
+    def limit(self, criterion: str) -> float | None:
+        """How much excess an attack on a criterion may have."""
+        return self.attacks.get(criterion.replace("-", "_"))
 
-class _Context(_Part):
+
+class ReportContext(_Part):
+    """What people said about the release, and which edition the findings are."""
+
     edition: Literal["internal", "public"]
     expires: _Day = ""
     title: StrictStr = ""
@@ -129,33 +153,42 @@ class _Software(BaseModel):
     shoal: StrictStr
 
 
-class _Column(_Part):
+class ReportedColumn(_Part):
+    """A column: its role, who decided it and why, and what was done to it. `form` is how its cells are written."""
+
     column: StrictStr
     role: StrictStr
     decided_by: DecidedBy
     reasons: list[StrictStr]
     nature: StrictStr
     technique: StrictStr
+    form: StrictStr = ""
     released: StrictBool
 
 
-class _Bar(_Part):
+class PictureBar(_Part):
+    """The share of the records that have a value, before and after."""
+
     label: StrictStr
     before: _Share
     after: _Share
 
 
-class _Picture(_Part):
+class ColumnPicture(_Part):
+    """A column before and after."""
+
     column: StrictStr
     kind: StrictStr
-    bars: list[_Bar]
+    bars: list[PictureBar]
     total_variation: _Share
 
 
 _R = Annotated[StrictFloat, Field(ge=-1, le=1)]
 
 
-class _Pair(_Part):
+class CorrelationPair(_Part):
+    """How strongly two columns go together, before and after."""
+
     first: StrictStr
     second: StrictStr
     measure: StrictStr
@@ -163,7 +196,9 @@ class _Pair(_Part):
     after: _R | None
 
 
-class _Refusal(_Part):
+class RefusedStep(_Part):
+    """At which step a release was refused, why, and the cure."""
+
     step: StrictStr
     reason: StrictStr
     cure: StrictStr | None = None
@@ -177,6 +212,96 @@ class _Worst(BaseModel):
 
     size: _Number = 0
     failing_classes: _Number = 0
+
+
+@dataclass(frozen=True, repr=False)
+class ReportedRisk(IdentityRisk):
+    """The risk as findings tell it: class sizes in groups; after the change, beside those before."""
+
+    histogram: list[GroupedSizes]  # type: ignore[assignment]
+    records_by_size: list[SizesBeside] | None = where_known()
+
+    @property
+    def over_population(self) -> bool:
+        """Whether the policy counts the risk in the population that the table is a sample of."""
+        return self.risk_over == "population" and self.journalist is not None
+
+    @property
+    def judged(self) -> AttackerRisk:
+        """The risk that the threshold is about: in the population where the policy says so, else in the table."""
+        return self.journalist if self.over_population and self.journalist else self.prosecutor
+
+
+@dataclass(frozen=True, repr=False)
+class ReportedChange(Anonymized):
+    """The change, with every column of the input as a report lists it."""
+
+    listed: list[ReportedColumn] = keyed("columns", default_factory=list)
+
+
+@dataclass(frozen=True, repr=False)
+class ReportedVerification(Verification):
+    """The verdict on the written file."""
+
+    verdict: Literal["holds", "refused"]
+
+
+@dataclass(frozen=True, repr=False)
+class ReportedUtility(QualityFigures):
+    """What the release is good for, with pictures of columns and of pairs of columns."""
+
+    columns: list[ColumnPicture] | None = where_known()
+    correlations: list[CorrelationPair] | None = where_known()
+
+
+@dataclass(frozen=True)
+class RiskBeforeAfter:
+    """The risk of the table, and of its release."""
+
+    before: ReportedRisk | None
+    after: ReportedRisk | None
+
+
+@dataclass(frozen=True)
+class ReportFindings:
+    """What chapters are made from: the result of each step of a publication, None where the step did not come.
+
+    A step that is to be told in reports has a field here; the model that a file must keep follows from the fields.
+    """
+
+    created: Moment
+    software: dict[str, str]
+    data: DataFigures
+    policy: PolicyParts
+    profile: Profile | None
+    detect: Detection | None
+    risk: RiskBeforeAfter
+    change: ReportedChange | None
+    verification: ReportedVerification | None
+    attacks: AttackResult | None
+    leak: LeakSeries | None
+    utility: ReportedUtility | None
+    context: ReportContext
+    limits: list[StrictStr]
+    refusal: RefusedStep | None = where_known()
+
+    @property
+    def columns(self) -> list[ReportedColumn]:
+        """Every column of the input, where it was changed."""
+        return [] if self.change is None else self.change.listed
+
+    @property
+    def threshold(self) -> tuple[float, str] | None:
+        """The highest risk that is accepted, and the name of the rule that it comes from."""
+        risk = self.risk.after or self.risk.before
+        if risk is None or risk.judged.threshold is None:
+            return None
+        return risk.judged.threshold, risk.threshold_name or ""
+
+
+def typed_findings(found: Mapping[str, Any]) -> ReportFindings:
+    """The document of a publication, or what was read from a file and checked, with its types."""
+    return from_json(ReportFindings, found)
 
 
 def wrong_places(found: Mapping[str, Any]) -> list[str]:
@@ -195,29 +320,22 @@ def wrong_places(found: Mapping[str, Any]) -> list[str]:
 @cache
 def _findings() -> type[BaseModel]:
     """The model of findings as reports read them."""
-    risk = _part("risk", histogram=JsonKey(list[_Sizes]), records_by_size=JsonKey(list[_SizesBeside], required=False))
-    pictures, pairs = JsonKey(list[_Picture], required=False), JsonKey(list[_Pair], required=False)
-    utility = _part("quality", columns=pictures, correlations=pairs)
-    return create_model(
-        "Findings",
-        __base__=_Part,
-        schema_version=(_version(result_type("findings")), ...),
-        created=(_Moment, ...),
-        software=(_Software, ...),
-        data=(_Data, ...),
-        policy=(_Policy, ...),
-        risk=(create_model("Risk", __base__=_Part, before=(risk, ...), after=(risk, ...)), ...),
-        leak=(_part("leak-series"), ...),
-        context=(_Context, ...),
-        limits=(list[StrictStr], ...),
-        profile=(_part("profile"), ...),
-        detect=(_part("detect"), ...),
-        change=(_part("anonymize", columns=JsonKey(list[_Column])), ...),
-        verification=(_part("verify", verdict=JsonKey(Literal["holds", "refused"])), ...),
-        attacks=(_part("attack"), ...),
-        utility=(utility, ...),
-        refusal=(_Refusal | None, None),
-    )
+    version = (_version(result_type("findings")), ...)
+    told: dict[str, Any] = {"schema_version": version, **_parts(ReportFindings), "software": (_Software, ...)}
+    return create_model("Findings", __base__=_Part, **told)
+
+
+def _parts(kind: type) -> dict[str, Any]:
+    """The fields of a part of findings, each with the type that its JSON has; what is known only sometimes may lack."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {entry.name: (_in_findings(hints[entry.name]), None if entry.metadata else ...) for entry in fields(kind)}
+
+
+def _in_findings(hint: Any) -> Any:
+    kind = next((part for part in (hint, *get_args(hint)) if isinstance(part, type) and is_dataclass(part)), None)
+    if kind is RiskBeforeAfter:
+        return create_model("Risk", __base__=_Part, **_parts(kind))
+    return hint if kind is None else _part(kind)  # type: ignore[arg-type]
 
 
 @cache
@@ -242,11 +360,10 @@ def _place(location: tuple[int | str, ...]) -> str:
     return place.removeprefix(".") or "its content"
 
 
-def _part(name: str, **others: JsonKey) -> Any:
-    """The result of a verb as findings tell it, or null where the step did not come; `others` are told otherwise."""
-    result = result_type(name)
-    keys = {"schema_version": JsonKey(_version(result)), **keys_of(result, _as_told), **others}
-    return model_with(name, keys, "ignore") | None
+def _part(result: type[Result]) -> Any:
+    """The result of a verb as findings tell it, or null where the step did not come."""
+    keys = {"schema_version": JsonKey(_version(result)), **keys_of(result, _as_told)}
+    return model_with(result.name, keys, "ignore") | None
 
 
 def _version(result: type[Result]) -> Any:

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from shoal.attacks import Criterion
 from shoal.errors import InputError, Message
-from shoal.reports.chapters import Chapter, Meaning, Part, ReportExhibit, attacks_by_criterion, chapters_of
-from shoal.reports.report_charts import NARROW, WIDE, drawing
-from shoal.results import Bar, Cell, Chart, Figures, Grid, Headline, Notes
-from shoal.results.sections import Content
+from shoal.reports.chapters import Chapter, attacks_by_criterion, chapters_of
+from shoal.reports.charts.pictures import NARROW, WIDE, drawing
+from shoal.reports.charts.style import with_texts
+from shoal.reports.findings_model import typed_findings
+from shoal.results import Bar, Cell, Content, Exhibit, Figures, Grid, Headline, Meaning, Notes, Section
 from shoal.storage.writing import write_bytes
 from shoal.wording import in_words
 
@@ -26,11 +28,11 @@ from shoal.wording import in_words
 Block = dict[str, Any]
 
 
-def blocks_of(parts: Sequence[Part]) -> list[Block]:
+def blocks_of(parts: Sequence[Section]) -> list[Block]:
     """Every part as a block; small exhibits that follow each other stand side by side."""
     found: list[Block] = []
     for part in parts:
-        if isinstance(part, ReportExhibit) and part.small:
+        if isinstance(part, Exhibit) and part.small:
             if not found or found[-1]["kind"] != "row":
                 found.append({"kind": "row", "exhibits": []})
             found[-1]["exhibits"].append(_exhibit(part))
@@ -45,7 +47,7 @@ def exhibits_of(blocks: Sequence[Block]) -> list[Block]:
     return [*alone, *(one for block in blocks if block["kind"] == "row" for one in block["exhibits"])]
 
 
-def _block(part: Part) -> Block | None:
+def _block(part: Section) -> Block | None:
     match part:
         case Headline(text, tone):
             return {"kind": "headline", "text": text, "tone": tone}
@@ -56,21 +58,19 @@ def _block(part: Part) -> Block | None:
             return grid_block(part) if part.rows else None
         case Meaning(text, formula):
             return {"kind": "meaning", "text": text, "formula": formula}
-        case ReportExhibit():
+        case Exhibit():
             return _exhibit(part)
         case Notes(notes):
             return {"kind": "notes", "notes": list(notes)} if notes else None
     return None
 
 
-def _exhibit(part: ReportExhibit) -> Block:
-    chart: Chart = part.chart
+def _exhibit(part: Exhibit) -> Block:
     return {
         "kind": "exhibit",
-        "name": chart.name,
-        "data": dict(chart.data),
-        "title": chart.title,
-        "alternative": chart.alternative,
+        "picture": part.chart.picture,
+        "title": part.chart.title,
+        "alternative": part.chart.alternative,
         "meaning": part.meaning,
         "formula": part.formula,
         "table": grid_block(part.table),
@@ -125,7 +125,7 @@ def pdf_of(document: dict[str, Any]) -> bytes:
 
     for chapter in document["chapters"]:
         for block in exhibits_of(chapter["blocks"]):
-            block["svg"] = drawing(block["name"], block["data"], NARROW if block["small"] else WIDE)
+            block["svg"] = drawing(block.pop("picture"), NARROW if block["small"] else WIDE)
     template = (files("shoal.reports") / "templates" / "report.typ").read_bytes()
 
     def compiled(accessible: bool) -> bytes:
@@ -156,11 +156,7 @@ def _without_strange(found: Any) -> Any:
     >>> _without_strange({"label": "北京路, età, Łódź, Ωμέγα, Київ"})
     {'label': '□□□, età, Łódź, Ωμέγα, Київ'}
     """
-    if isinstance(found, str):
-        return _STRANGE.sub("□", found)
-    if isinstance(found, dict):
-        return {key: _without_strange(value) for key, value in found.items()}
-    return [_without_strange(value) for value in found] if isinstance(found, list) else found
+    return with_texts(found, lambda text: _STRANGE.sub("□", text))
 
 
 # Texts that can be set: what no page can show, or what would turn its texts around, is a question mark.
@@ -176,13 +172,9 @@ def printable(found: Any) -> Any:
     """The same document with texts that can be set, keys included.
 
     >>> printable({"label": "bell\\x07", "rows": [("a\\u202eb", 1)]})
-    {'label': 'bell?', 'rows': [['a?b', 1]]}
+    {'label': 'bell?', 'rows': [('a?b', 1)]}
     """
-    if isinstance(found, str):
-        return _UNSHOWN.sub("?", found)
-    if isinstance(found, dict):
-        return {printable(key): printable(value) for key, value in found.items()}
-    return [printable(value) for value in found] if isinstance(found, (list, tuple)) else found
+    return with_texts(found, lambda text: _UNSHOWN.sub("?", text))
 
 
 # The same facts under the headings that others ask for: HIPAA expert determination, EMA and Health Canada, WP29.
@@ -246,6 +238,10 @@ CROSSWALKS: dict[str, tuple[Heading, ...]] = {
 }  # fmt: skip
 
 
+# what stands first, and the chapters of single criteria, which only some standards have
+_ELSEWHERE = {"refused", *(f"attacks-{criterion}" for criterion in get_args(Criterion))}
+
+
 def arranged(chapters: Sequence[Chapter], crosswalk: str | None) -> list[Chapter]:
     """The chapters as they are, or under the headings of a standard; every chapter stays.
 
@@ -258,12 +254,13 @@ def arranged(chapters: Sequence[Chapter], crosswalk: str | None) -> list[Chapter
         raise InputError(f"There is no report for '{crosswalk}'.", f"Use one of {', '.join(CROSSWALKS)}.")
     known = {chapter.key: chapter for chapter in chapters}
     found = [known["refused"]] if "refused" in known else []
+    placed = {key for heading in CROSSWALKS[crosswalk] for key in heading.chapters} | _ELSEWHERE
     for place, heading in enumerate(CROSSWALKS[crosswalk]):
         parts = [known[key] for key in heading.chapters if key in known]
         sections = [section for part in parts for section in part.sections]
         about = " ".join(words for words in [heading.asks, *(part.about for part in parts)] if words)
         found.append(Chapter(f"part-{place + 1}", heading.title, about, sections))
-    return found
+    return [*found, *(chapter for chapter in chapters if chapter.key not in placed)]
 
 
 def check_report(*, pdf: bool) -> None:
@@ -306,8 +303,9 @@ def page_html(page: dict[str, Any]) -> str:
     template = environment.from_string((folder / "report.html.j2").read_text(encoding="utf-8"))
     for chapter in page["chapters"]:
         for block in exhibits_of(chapter["blocks"]):
-            block["narrow"] = _coded(drawing(block["name"], block["data"], NARROW))
-            block["svg"] = block["narrow"] if block["small"] else _coded(drawing(block["name"], block["data"], WIDE))
+            picture = block.pop("picture")
+            block["narrow"] = _coded(drawing(picture, NARROW))
+            block["svg"] = block["narrow"] if block["small"] else _coded(drawing(picture, WIDE))
     style = (folder / "report.css").read_text(encoding="utf-8")
     return template.render(style=Markup(style), **page)
 
@@ -322,21 +320,21 @@ def report_pdf(found: Mapping[str, Any], crosswalk: str | None = None) -> bytes:
     return pdf_of(document(found, crosswalk))
 
 
-def document(found: Mapping[str, Any], crosswalk: str | None = None) -> dict[str, Any]:
+def document(findings: Mapping[str, Any], crosswalk: str | None = None) -> dict[str, Any]:
     """What both media set: titles, chapters, blocks; plain texts and numbers, ready to be escaped."""
-    edition, expires = found["context"].get("edition", "internal"), found["context"].get("expires")
+    found = typed_findings(findings)
+    edition, expires = found.context.edition, found.context.expires
     chapters = arranged([*chapters_of(found), *(attacks_by_criterion(found) if crosswalk else [])], crosswalk)
-    until = f", valid until {expires}" if expires else ""
-    refused = found.get("refusal") is not None
-    until = "" if refused else until
-    title = found["context"].get("title") or "Anonymisation report"
+    refused = found.refusal is not None
+    until = f", valid until {expires}" if expires and not refused else ""
+    title = found.context.title or "Anonymisation report"
     kind = f"Evidence of a refused release ({edition})" if refused else f"{edition.capitalize()} report"
-    subtitle = f"{kind} of {found['created'][:10]}{until}"
-    return page_of(title, subtitle, found["software"]["shoal"], chapters) | {
-        "expires": str(expires or ""),
+    subtitle = f"{kind} of {found.created[:10]}{until}"
+    return page_of(title, subtitle, found.software["shoal"], chapters) | {
+        "expires": expires,
         "edition": edition,
-        "created": found["created"],
-        "hash": found["data"].get("released_sha256") or "",
+        "created": found.created,
+        "hash": found.data.released_sha256 or "",
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, check_choice
-from shoal.reproduction.results import Exhibit, Line, Reproduction
+from shoal.reproduction.results import Line, PaperPart, Reproduction
 
 if TYPE_CHECKING:
     from shoal.storage.reading import Options
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PAPERS = ("sanchez", "pastore", "antoniou")
 
-__all__ = ["PAPERS", "Exhibit", "Line", "Reproduction", "reproduce", "reproduce_all"]
+__all__ = ["PAPERS", "Line", "PaperPart", "Reproduction", "reproduce", "reproduce_all"]
 
 
 def reproduce(paper: str, **settings: Any) -> Reproduction:
@@ -48,7 +48,7 @@ def reproduce_all(
     >>> [paper.paper for paper in reproduce_all(["pastore"])]
     ['pastore']
     """
-    from shoal.reports.page import check_folder, contents, write_folder
+    from shoal.reproduction.page import check_folder, contents, write_folder
     from shoal.reproduction.results import command
 
     for paper in papers:
@@ -64,8 +64,7 @@ def reproduce_all(
         made_by = command(paper, result.found, counts, columns or {}, options, folder, charts)
         results.append(replace(result, command=made_by))
     if folder is not None:
-        documents = (result.document() for result in results)
-        write_folder(folder, {name: file for one in documents for name, file in contents(one, charts).items()})
+        write_folder(folder, {name: file for one in results for name, file in contents(one, charts).items()})
     return results
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from shoal.reports import pictures
 from shoal.reproduction import antoniou_printed as printed
+from shoal.reproduction import charts
 from shoal.reproduction.antoniou_lines import Found, drawable, intervals_that_hold, row_of
 from shoal.reproduction.antoniou_several import fig_4a, fig_4b, fig_5, recursion, smallest_k, supplement
-from shoal.reproduction.results import Exhibit, Line, quoted
+from shoal.reproduction.results import Line, PaperPart, quoted
 
 
-def exhibits(found: Found) -> list[Exhibit]:
+def exhibits(found: Found) -> list[PaperPart]:
     """In the order of the paper, then what follows from it."""
     parts = (
         _table_1,
@@ -34,24 +34,24 @@ def exhibits(found: Found) -> list[Exhibit]:
     return [part(found) for part in parts]
 
 
-def _table_1(found: Found) -> Exhibit:
+def _table_1(found: Found) -> PaperPart:
     text = (
         "Fourteen stays of ten patients. Its rows are not copied into shoal, so the table is not shown: the paper "
         "computes with the classes of Table 3 only. Against Table 1, Table 3 has misprints: the third stay of one "
         "patient (16 days) is missing, a stay of 27 days stands in 20-25, and a White patient became Mixed. What the "
         f"text calls {quoted(printed.SIMPLISTIC)} is Table 1."
     )
-    return Exhibit("table-1", "Table 1: the example, not shown", text)
+    return PaperPart("table-1", "Table 1: the example, not shown", text)
 
 
-def _table_2(found: Found) -> Exhibit:
+def _table_2(found: Found) -> PaperPart:
     text = (
         "The example on its way to Table 3. Its rows are not copied into shoal either, and nothing is computed from it."
     )
-    return Exhibit("table-2", "Table 2: the example, not shown", text)
+    return PaperPart("table-2", "Table 2: the example, not shown", text)
 
 
-def _table_3(found: Found) -> Exhibit:
+def _table_3(found: Found) -> PaperPart:
     rows = [(name, size, 1 / size) for name, size in printed.CLASSES.items()]
     highest = max(row[2] for row in rows)
     lines = [
@@ -68,10 +68,10 @@ def _table_3(found: Found) -> Exhibit:
         "many who are alike."
     )
     header = ("class", "patients", "probability that a patient of it is found, everything leaked")
-    return Exhibit("table-3", "Table 3: the classes of the example", text, header, rows, lines)
+    return PaperPart("table-3", "Table 3: the classes of the example", text, header, rows, lines)
 
 
-def _table_4(found: Found) -> Exhibit:
+def _table_4(found: Found) -> PaperPart:
     example = found["example"]
     rows = [(name, printed.CLASSES[name], leaked) for name, leaked in printed.LEAKED.items()]
     played = example["simulated"]
@@ -88,10 +88,10 @@ def _table_4(found: Found) -> Exhibit:
         ),
     ]
     text = "The leak of the example: three of ten patients, two of C1 and one of C3."
-    return Exhibit("table-4", "Table 4: the leak of the example", text, ("class", "patients", "leaked"), rows, lines)
+    return PaperPart("table-4", "Table 4: the leak of the example", text, ("class", "patients", "leaked"), rows, lines)
 
 
-def _fig_1(found: Found) -> Exhibit:
+def _fig_1(found: Found) -> PaperPart:
     nodes = found["fig_1"]
     rows = [
         (
@@ -115,7 +115,7 @@ def _fig_1(found: Found) -> Exhibit:
 
     def chart() -> Any:
         values = [{"node": node["node"], "probability": node["probability"]} for node in nodes if node["depth"]]
-        return pictures.bars(
+        return charts.bars(
             values,
             "node",
             "probability",
@@ -131,10 +131,10 @@ def _fig_1(found: Found) -> Exhibit:
         "/ D times Eq 5. The leaves add up to the probability that both of two patients are found."
     )
     header = ("node", "patients found", "classes left", "probability")
-    return Exhibit("fig-1", "Fig 1: the recursion as a tree", text, header, rows, lines, chart)
+    return PaperPart("fig-1", "Fig 1: the recursion as a tree", text, header, rows, lines, chart)
 
 
-def _fig_2(found: Found) -> Exhibit:
+def _fig_2(found: Found) -> PaperPart:
     entries = found["fig_2"]
     rows = [row_of(entry, entry["k"], entry["leaked"]) for entry in entries]
     law = {(entry["k"], entry["leaked"]): entry["probability"] for entry in entries}
@@ -167,7 +167,7 @@ def _fig_2(found: Found) -> Exhibit:
             for entry in entries
             if entry["leaked"] in printed.FIG_2_LEAKS
         ]
-        return pictures.lines(
+        return charts.lines(
             values,
             "leaked",
             "law",
@@ -189,7 +189,7 @@ def _fig_2(found: Found) -> Exhibit:
         f"points and bars {found['runs']:,} simulated leaks with 95% intervals, dotted lines 1/k."
     )
     header = ("k", "leaked", "law", "simulated", "low", "high")
-    return Exhibit("fig-2", "Fig 2: one patient", text, header, rows, lines, chart)
+    return PaperPart("fig-2", "Fig 2: one patient", text, header, rows, lines, chart)
 
 
 def _risk_panels(entries: Sequence[dict[str, Any]], by: str) -> list[Any]:
@@ -203,7 +203,7 @@ def _risk_panels(entries: Sequence[dict[str, Any]], by: str) -> list[Any]:
             if entry["probability_of_risk"].get(risk, 0) > 5e-3
         ]
         panels.append(
-            pictures.bars(
+            charts.bars(
                 values,
                 "risk",
                 "probability",
@@ -221,7 +221,7 @@ def _risk_panels(entries: Sequence[dict[str, Any]], by: str) -> list[Any]:
 def _left_panel(entries: Sequence[dict[str, Any]], by: str, title: str, x_title: str) -> Any:
     """The left panel: the simulated probability, with its interval, on the law."""
     values = [{**drawable(entry, "law, and simulated"), by: entry[by]} for entry in entries]
-    return pictures.lines(
+    return charts.lines(
         values,
         by,
         "law",
@@ -235,7 +235,7 @@ def _left_panel(entries: Sequence[dict[str, Any]], by: str, title: str, x_title:
     )
 
 
-def _fig_3(found: Found, figure: str, heading: str, lines: list[Line]) -> Exhibit:
+def _fig_3(found: Found, figure: str, heading: str, lines: list[Line]) -> PaperPart:
     by = "k" if figure == "fig_3a" else "leaked"
     shown = [entry for entry in found[figure] if by == "leaked" or entry["k"] in printed.FIG_3A_SIZES]
     left = [
@@ -262,12 +262,12 @@ def _fig_3(found: Found, figure: str, heading: str, lines: list[Line]) -> Exhibi
     header = ("k", "leaked", "risk", "law", "simulated")
 
     def chart() -> Any:
-        return pictures.beside([_left_panel(left, by, title, x_title), *_risk_panels(shown, by)], columns=1)
+        return charts.beside([_left_panel(left, by, title, x_title), *_risk_panels(shown, by)], columns=1)
 
-    return Exhibit(figure.replace("_", "-"), heading, text, header, rows, lines, chart)
+    return PaperPart(figure.replace("_", "-"), heading, text, header, rows, lines, chart)
 
 
-def _fig_3a(found: Found) -> Exhibit:
+def _fig_3a(found: Found) -> PaperPart:
     by_k = {entry["k"]: entry["probability"] for entry in found["fig_2"] if entry["leaked"] == 4_000}
     one = next(entry for entry in found["fig_3a"] if entry["k"] == 1)["probability_of_risk"]
     fives = next(entry for entry in found["fig_3a"] if entry["k"] == 5)
@@ -298,7 +298,7 @@ def _fig_3a(found: Found) -> Exhibit:
     return _fig_3(found, "fig_3a", "Fig 3a: the risk of one patient, by k", lines)
 
 
-def _fig_3b(found: Found) -> Exhibit:
+def _fig_3b(found: Found) -> PaperPart:
     lines = [
         Line(
             f"{entry['leaked']:,} leaked: law, simulated",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.reports.page import share
+from shoal.reproduction.page import share
 
 Found = dict[str, Any]
 

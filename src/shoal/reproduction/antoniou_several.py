@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.reports import pictures
-from shoal.reports.page import share
 from shoal.reproduction import antoniou_printed as printed
+from shoal.reproduction import charts
 from shoal.reproduction.antoniou_lines import Found, drawable, intervals_that_hold, row_of
-from shoal.reproduction.results import Exhibit, Line, quoted
+from shoal.reproduction.page import share
+from shoal.reproduction.results import Line, PaperPart, quoted
 
 
 def _chart(values: list[dict[str, Any]], x: str, title: str, x_title: str, dotted: Sequence[str] = ()) -> Any:
     """Probabilities on a log scale, with simulations where there are any."""
-    return pictures.lines(
+    return charts.lines(
         values,
         x,
         "law",
@@ -36,7 +36,7 @@ def _largest(entries: Sequence[dict[str, Any]], field: str) -> float:
     return float(max(abs(entry[field] / entry["probability"] - 1) for entry in entries))
 
 
-def supplement(found: Found) -> Exhibit:
+def supplement(found: Found) -> PaperPart:
     """The recursion for one patient is Eq 5."""
     entries = [entry for entry in found["fig_4b"] if entry["targets"] == 1]
     rows = [(entry["leaked"], entry["probability"], entry["recursion"]) for entry in entries]
@@ -49,10 +49,10 @@ def supplement(found: Found) -> Exhibit:
     ]
     text = "For one patient the recursion is Eq 5; classes of 5."
     header = ("leaked", "Eq 5", "recursion")
-    return Exhibit("supplement", "Supplementary Material: the recursion for one patient", text, header, rows, lines)
+    return PaperPart("supplement", "Supplementary Material: the recursion for one patient", text, header, rows, lines)
 
 
-def fig_4a(found: Found) -> Exhibit:
+def fig_4a(found: Found) -> PaperPart:
     """All of n patients, everything leaked."""
     entries = found["fig_4a"]
     rows = [(*row_of(entry, entry["k"], entry["targets"]), entry["recursion_class_weights"]) for entry in entries]
@@ -88,10 +88,10 @@ def fig_4a(found: Found) -> Exhibit:
         "and one of 10. Lines are the law, points and bars the simulation."
     )
     header = ("k", "patients", "law", "simulated", "low", "high", "recursion, class weights")
-    return Exhibit("fig-4a", "Fig 4a: several patients, everything leaked", text, header, rows, lines, chart)
+    return PaperPart("fig-4a", "Fig 4a: several patients, everything leaked", text, header, rows, lines, chart)
 
 
-def fig_4b(found: Found) -> Exhibit:
+def fig_4b(found: Found) -> PaperPart:
     """All of n patients, by leak."""
     entries = [entry for entry in found["fig_4b"] if entry["targets"] in printed.FIG_4B_TARGETS]
     rows = [
@@ -124,10 +124,10 @@ def fig_4b(found: Found) -> Exhibit:
         "recursion, as the paper does; the law and a simulation are in the table."
     )
     header = ("patients", "leaked", "law", "simulated", "low", "high", "simulated as published", "recursion")
-    return Exhibit("fig-4b", "Fig 4b: several patients, by leak", text, header, rows, lines, chart)
+    return PaperPart("fig-4b", "Fig 4b: several patients, by leak", text, header, rows, lines, chart)
 
 
-def fig_5(found: Found) -> Exhibit:
+def fig_5(found: Found) -> PaperPart:
     """Equal against unequal classes."""
     figure = found["fig_5"]
     equal = figure["equal"]
@@ -167,7 +167,7 @@ def fig_5(found: Found) -> Exhibit:
         "draws is shown (dotted), the others lie on it and are in the table."
     )
     draws = [f"draw {number}" for number in range(1, len(figure["drawn"]) + 1)]
-    return Exhibit("fig-5", "Fig 5: unequal classes", text, ("patients", names[0], *draws), rows, lines, chart)
+    return PaperPart("fig-5", "Fig 5: unequal classes", text, ("patients", names[0], *draws), rows, lines, chart)
 
 
 def _patients(change: int) -> int:
@@ -176,7 +176,7 @@ def _patients(change: int) -> int:
     return sum(size * count for size, count in classes.items())
 
 
-def recursion(found: Found) -> Exhibit:
+def recursion(found: Found) -> PaperPart:
     """Where the recursion leaves the law."""
     entries = [entry for entry in found["fig_4b"] if entry["targets"] > 1 and entry["leaked"] < found["persons"]]
     off = [entry["recursion"] / entry["probability"] - 1 for entry in entries]
@@ -205,7 +205,7 @@ def recursion(found: Found) -> Exhibit:
 
     def chart() -> Any:
         values = [{"leaked": row[1], "off": row[-1], "line": f"n = {row[0]}"} for row in rows]
-        return pictures.lines(
+        return charts.lines(
             values,
             "leaked",
             "off",
@@ -223,10 +223,10 @@ def recursion(found: Found) -> Exhibit:
     )
     header = ("patients", "leaked", "law", "recursion, by patients", "recursion, by classes", "relative difference")
     heading = "Beside the paper: the recursion against the law"
-    return Exhibit("recursion", heading, text, header, rows, lines, chart)
+    return PaperPart("recursion", heading, text, header, rows, lines, chart)
 
 
-def smallest_k(found: Found) -> Exhibit:
+def smallest_k(found: Found) -> PaperPart:
     """The k that a threshold needs."""
     table = found["smallest_k"]
     limits = [name for name in table[0] if name != "leaked"]
@@ -238,7 +238,7 @@ def smallest_k(found: Found) -> Exhibit:
             for limit in limits
             for row in table
         ]
-        return pictures.lines(
+        return charts.lines(
             values,
             "leaked",
             "k",
@@ -253,4 +253,4 @@ def smallest_k(found: Found) -> Exhibit:
         "0.05 for the public). It follows from Eq 5."
     )
     header = ("leaked", *(f"k for {limit}" for limit in limits))
-    return Exhibit("smallest-k", "Beside the paper: the smallest k for a threshold", text, header, rows, (), chart)
+    return PaperPart("smallest-k", "Beside the paper: the smallest k for a threshold", text, header, rows, (), chart)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.reports import pictures
-from shoal.reports.page import share
+from shoal.reproduction import charts
 from shoal.reproduction import pastore_printed as printed
+from shoal.reproduction.page import share
 from shoal.reproduction.pastore_printed import NEARLY_NONE, REASONS, RECORDS, REMOVED, TABLE_1, Printed
-from shoal.reproduction.results import Exhibit, Line, quoted
+from shoal.reproduction.results import Line, PaperPart, quoted
 from shoal.wording import in_words
 
 Found = dict[str, Any]
 _OTHER_TABLE = "another table than the paper's"
 
 
-def exhibits(found: Found) -> list[Exhibit]:
+def exhibits(found: Found) -> list[PaperPart]:
     """Detection, Table 1, what local recoding and means save, the election, k-anonymity, what is not reproduced."""
     parts = (_detection, _table_1, _local, _years, _election, _k_anonymity, _not_reproduced)
     return [part(found) for part in parts]
@@ -28,7 +28,7 @@ def is_valle_d_aosta(found: Found) -> bool:
     return same and found["removed_rows"] == REMOVED
 
 
-def _detection(found: Found) -> Exhibit:
+def _detection(found: Found) -> PaperPart:
     detection = found["detection"]
     best, columns = detection["best"], found["columns"]
     expected = [columns[name] for name in ("year", "municipality", "sex")]
@@ -61,10 +61,10 @@ def _detection(found: Found) -> Exhibit:
         "so the province, which the municipality determines, is left out. One region is measured here."
     )
     header = ("columns", "uniques", "share", "classes", "pairs told apart")
-    return Exhibit("detection", "Detection of the quasi-identifier", text, header, rows, lines)
+    return PaperPart("detection", "Detection of the quasi-identifier", text, header, rows, lines)
 
 
-def _table_1(found: Found) -> Exhibit:
+def _table_1(found: Found) -> PaperPart:
     ours = {row["strategy"]: row for row in found["strategies"]}
     rows = [
         (name, *(row[field] for field in ("uniques", "uniqueness", "modified_rows", "classes", "k")), *TABLE_1[name])
@@ -87,7 +87,7 @@ def _table_1(found: Found) -> Exhibit:
     )
     measured = ("uniques", "share", "modified rows", "classes", "k")
     header = ("strategy", *measured, "printed: #S", "%S", "MR", "DV")
-    return Exhibit("table-1", "Table 1: all strategies", text, header, rows, lines)
+    return PaperPart("table-1", "Table 1: all strategies", text, header, rows, lines)
 
 
 def _compared(name: str, row: dict[str, Any], printed: Printed) -> list[Line]:
@@ -122,7 +122,7 @@ def _same_share(uniqueness: float, printed: str) -> bool:
     return round(100 * uniqueness, 2) == float(printed)
 
 
-def _local(found: Found) -> Exhibit:
+def _local(found: Found) -> PaperPart:
     ours = {row["strategy"]: row for row in found["strategies"]}
     pairs = [("S_loc", "S"), ("M_loc", "M"), ("S+M_loc", "S+M")]
     rows = [
@@ -163,9 +163,9 @@ def _local(found: Found) -> Exhibit:
             {"strategy": name, "modified": row["modified_rows"], "uniques": row["uniques"]}
             for name, row in ours.items()
         ]
-        return pictures.beside(
+        return charts.beside(
             [
-                pictures.bars(
+                charts.bars(
                     values,
                     "strategy",
                     y,
@@ -182,10 +182,10 @@ def _local(found: Found) -> Exhibit:
 
     text = "The same recoding in unique records only: few uniques are left, and a fraction of the rows is modified."
     header = ("strategy", "uniques, local", "global", "modified rows, local", "global", "classes, local", "global")
-    return Exhibit("local", "Claims of the text: local against global", text, header, rows, lines, chart)
+    return PaperPart("local", "Claims of the text: local against global", text, header, rows, lines, chart)
 
 
-def _years(found: Found) -> Exhibit:
+def _years(found: Found) -> PaperPart:
     """Ranges of years against means."""
     ours = {row["strategy"]: row for row in found["strategies"]}
     ran, avg = ours["Y_ran"], ours["Y_avg"]
@@ -207,10 +207,10 @@ def _years(found: Found) -> Exhibit:
         "runs of four distinct years, both ends included; for Y_avg four equal chunks of the records, named after "
         "their middle record."
     )
-    return Exhibit("years", "Claims of the text: ranges of years against means", text, lines=lines)
+    return PaperPart("years", "Claims of the text: ranges of years against means", text, lines=lines)
 
 
-def _election(found: Found) -> Exhibit:
+def _election(found: Found) -> PaperPart:
     ours = {row["strategy"]: row for row in found["strategies"]}
     fewest = min(row["uniques"] for row in ours.values())
     tied = [row for row in ours.values() if row["uniques"] == fewest]
@@ -224,10 +224,10 @@ def _election(found: Found) -> Exhibit:
         "records only, M_loc or S+M_loc."
     )
     header = ("strategies with fewest uniques", "uniques", "affected rows", "classes")
-    return Exhibit("election", "The election of the best", text, header, rows, lines)
+    return PaperPart("election", "The election of the best", text, header, rows, lines)
 
 
-def _k_anonymity(found: Found) -> Exhibit:
+def _k_anonymity(found: Found) -> PaperPart:
     rows = [tuple(entry.values()) for entry in found["k_anonymity"]]
     lines = [
         Line(
@@ -252,7 +252,7 @@ def _k_anonymity(found: Found) -> Exhibit:
         ]
         title = "Rows that k-anonymity affects"
         axes = {"x_title": "k", "y_title": "rows"}
-        return pictures.bars(values, "k", "rows", title, label=",d", format=",d", colour="what", width=620, **axes)
+        return charts.bars(values, "k", "rows", title, label=",d", format=",d", colour="what", width=620, **axes)
 
     text = (
         "No uniques is less than k-anonymity: a class of two has no unique. The paper compares with k-anonymity by "
@@ -272,10 +272,10 @@ def _k_anonymity(found: Found) -> Exhibit:
         "modified, global",
         "classes, global",
     )
-    return Exhibit("k-anonymity", "Beside the paper: k-anonymity", text, header, rows, lines, chart)
+    return PaperPart("k-anonymity", "Beside the paper: k-anonymity", text, header, rows, lines, chart)
 
 
-def _not_reproduced(found: Found) -> Exhibit:
+def _not_reproduced(found: Found) -> PaperPart:
     """Statements that would need what is not here."""
     missing = "the files of that region are not part of shoal"
     lines = [
@@ -294,4 +294,4 @@ def _not_reproduced(found: Found) -> Exhibit:
         "shoal. Whoever has them can pass them as counts. In the print the heads of both columns are exchanged, as the "
         "authors' result file and the data of Molise confirm; the percentages in the first row are not."
     )
-    return Exhibit("not-reproduced", "What is not reproduced, and why", text, lines=lines)
+    return PaperPart("not-reproduced", "What is not reproduced, and why", text, lines=lines)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from shoal.reports.page import Document, Number, PageExhibit
 from shoal.results import Cell, Grid, Headline, Result, Section, Tone, beside, left_out
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ KEYS = (
     "counterexample",
 )
 # fmt: on
+Number = str | int | float | None
 TONES: dict[bool | None, Tone] = {True: "good", False: "bad", None: "warning"}
 
 
@@ -81,7 +81,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class PaperPart:
     """One table or figure: its words, its numbers, the comparison with the paper, its picture."""
 
     key: str
@@ -105,12 +105,6 @@ class Exhibit:
         ]
         return Grid(("", "ours", "printed", "verdict"), rows, left=4, title=self.heading)
 
-    def shown(self) -> PageExhibit:
-        """As a page shows it."""
-        grid = self.comparison()
-        grids = [replace(grid, title="")] if self.lines else []
-        return PageExhibit(self.key, self.heading, self.text, self.header, self.rows, grids, self.chart)
-
 
 @dataclass(frozen=True, repr=False)
 class Reproduction(Result):
@@ -127,12 +121,12 @@ class Reproduction(Result):
     title: str = left_out(default="")
     source: str = left_out(default="")
     text: str = left_out(default="")
-    exhibits: Sequence[Exhibit] = left_out(default=())
+    exhibits: Sequence[PaperPart] = left_out(default=())
     command: str = left_out(default="")
 
     @classmethod
     def of(
-        cls, paper: str, title: str, source: str, text: str, found: dict[str, Any], exhibits: Sequence[Exhibit]
+        cls, paper: str, title: str, source: str, text: str, found: dict[str, Any], exhibits: Sequence[PaperPart]
     ) -> Reproduction:
         """The comparison is that of the exhibits, in the order of the page."""
         comparison = [line for exhibit in exhibits for line in exhibit.lines]
@@ -156,21 +150,6 @@ class Reproduction(Result):
     def sections(self) -> list[Section]:
         """The sentence, then every exhibit that has something to compare."""
         return [Headline(self.summary()), *(exhibit.comparison() for exhibit in self.exhibits if exhibit.lines)]
-
-    def document(self) -> Document:
-        """As a page and its files."""
-        lines = [(line.what, line.ours, line.printed, line.verdict) for line in self.comparison]
-        return Document(
-            self.paper,
-            self.title,
-            self.source,
-            self.text,
-            self.summary(),
-            [exhibit.shown() for exhibit in self.exhibits],
-            self.command,
-            self.to_dict(),
-            {"comparison": (("what", "ours", "printed", "verdict"), lines)},
-        )
 
 
 # The command that makes a page again, for its footer.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.reports import pictures
-from shoal.reports.page import share
+from shoal.reproduction import charts
 from shoal.reproduction import sanchez_printed as printed
-from shoal.reproduction.results import Exhibit, Line
+from shoal.reproduction.page import share
+from shoal.reproduction.results import Line, PaperPart
 from shoal.reproduction.sanchez_printed import Found, claim, near
 from shoal.wording import in_words
 
 
-def claims(found: Found) -> Exhibit:
+def claims(found: Found) -> PaperPart:
     """What the text says that belongs to no figure or table."""
     s2, records = found["s2"], found["records"]
     high = found["original"]["high_charges"] / records
@@ -50,10 +50,10 @@ def claims(found: Found) -> Exhibit:
         ),
     ]
     text = "Statements of the text that belong to no figure or table."
-    return Exhibit("claims", "Claims of the text", text, lines=lines)
+    return PaperPart("claims", "Claims of the text", text, lines=lines)
 
 
-def distances(found: Found) -> Exhibit:
+def distances(found: Found) -> PaperPart:
     """How far the farthest class of S4 is, by ranks and by distinct values, against Eq 6."""
     rows = [
         (int(k), figures["bound"], figures["largest_distance_ranks"], figures["largest_distance_values"])
@@ -77,7 +77,7 @@ def distances(found: Found) -> Exhibit:
             for k, *figures in rows
             for what, value in zip(("bound, Eq 6", "measured, ranks", "measured, values"), figures, strict=True)
         ]
-        return pictures.bars(
+        return charts.bars(
             values,
             "k",
             "t",
@@ -90,10 +90,10 @@ def distances(found: Found) -> Exhibit:
 
     text = "The paper bounds the distance t of every class of Algorithm S4 by Eq 6. This is what was measured."
     header = ("k", "bound (Eq 6)", "measured, ranks", "measured, values")
-    return Exhibit("closeness", "Beside the paper: the closeness of S4", text, header, rows, lines, chart)
+    return PaperPart("closeness", "Beside the paper: the closeness of S4", text, header, rows, lines, chart)
 
 
-def least_loss(found: Found) -> Exhibit:
+def least_loss(found: Found) -> PaperPart:
     """Our own method beside S2."""
     own = {k: figures for k, figures in found["least_loss"].items() if k != "effort"}
     rows = [
@@ -122,7 +122,7 @@ def least_loss(found: Found) -> Exhibit:
             for k, s2, ours, *_ in rows
             for method, loss in (("S2, as published", s2), ("shoal's partition", ours))
         ]
-        return pictures.lines(
+        return charts.lines(
             values,
             "k",
             "loss",
@@ -140,4 +140,4 @@ def least_loss(found: Found) -> Exhibit:
         "need not be near each other."
     )
     header = ("k", "loss of S2", "loss of ours", "times less", "disclosure of ours", "uniques of ours")
-    return Exhibit("least-loss", "Beside the paper: our own method at the same k", text, header, rows, lines, chart)
+    return PaperPart("least-loss", "Beside the paper: our own method at the same k", text, header, rows, lines, chart)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.reports import pictures
-from shoal.reports.page import share
+from shoal.reproduction import charts
 from shoal.reproduction import sanchez_printed as printed
-from shoal.reproduction.results import Exhibit, Line
+from shoal.reproduction.page import share
+from shoal.reproduction.results import Line, PaperPart
 from shoal.reproduction.sanchez_printed import Found, claim, labelled, near, other_table
 from shoal.reproduction.sanchez_sweeps import COARSENED, MODES
 
@@ -24,7 +24,7 @@ def _by_knowledge(found: Found, series: dict[str, dict[str, int]]) -> list[tuple
     ]
 
 
-def fig_1(found: Found) -> Exhibit:
+def fig_1(found: Found) -> PaperPart:
     """Re-identification by knowledge, SPD."""
     rows = _by_knowledge(found, {"SPD": found["eq1"]})
     all_nine = found["eq1"]["CST"] / found["records"]
@@ -33,7 +33,7 @@ def fig_1(found: Found) -> Exhibit:
 
     def chart() -> Any:
         values = [{"known": known, "share": value} for _, known, _, value in rows]
-        return pictures.bars(
+        return charts.bars(
             values,
             "known",
             "share",
@@ -47,10 +47,10 @@ def fig_1(found: Found) -> Exhibit:
 
     text = "How many records are the only one with what an attacker knows: census data, where, when, and all together."
     header = ("table", "attributes known", "uniques", "share")
-    return Exhibit("fig-1", "Fig 1: re-identification by knowledge", text, header, rows, lines, chart)
+    return PaperPart("fig-1", "Fig 1: re-identification by knowledge", text, header, rows, lines, chart)
 
 
-def fig_s3(found: Found) -> Exhibit:
+def fig_s3(found: Found) -> PaperPart:
     """Re-identification by knowledge, PD and SPD."""
     masked = found["masking"]["seven"]["eq1"]
     rows = _by_knowledge(found, {"SPD": found["eq1"], "PD": masked})
@@ -69,7 +69,7 @@ def fig_s3(found: Found) -> Exhibit:
 
     def chart() -> Any:
         values = [{"known": known, "share": value, "table": SERIES[table]} for table, known, _, value in rows]
-        return pictures.bars(
+        return charts.bars(
             values,
             "known",
             "share",
@@ -84,7 +84,7 @@ def fig_s3(found: Found) -> Exhibit:
 
     text = "The same for both tables: before masking (SPD), and masked step by step as Table S3 prescribes (PD)."
     header = ("table", "attributes known", "uniques", "share")
-    return Exhibit("fig-s3", "Fig S3: re-identification by knowledge, PD and SPD", text, header, rows, lines, chart)
+    return PaperPart("fig-s3", "Fig S3: re-identification by knowledge, PD and SPD", text, header, rows, lines, chart)
 
 
 def _methods(found: Found, masked: bool = False) -> list[dict[str, Any]]:
@@ -116,7 +116,7 @@ def _methods(found: Found, masked: bool = False) -> list[dict[str, Any]]:
 
 
 def _panel(methods: list[dict[str, Any]], field: str, title: str, y_title: str, percent: bool = True) -> Any:
-    return pictures.bars(
+    return charts.bars(
         [row for row in methods if row[field] is not None],
         "method",
         field,
@@ -130,7 +130,7 @@ def _panel(methods: list[dict[str, Any]], field: str, title: str, y_title: str, 
     )
 
 
-def fig_2(found: Found) -> Exhibit:
+def fig_2(found: Found) -> PaperPart:
     """k-anonymity and naive coarsening: re-identification and loss."""
     methods = _methods(found)
     s2, eighth = found["s2"], {mode: found["s3"][mode]["8"] for mode in MODES}
@@ -156,7 +156,7 @@ def fig_2(found: Found) -> Exhibit:
     ]
 
     def chart() -> Any:
-        return pictures.beside(
+        return charts.beside(
             [
                 _panel(methods, "share", "Unequivocal re-identification", "unique records"),
                 _panel(methods, "random", "Correct random re-identification", "classes / records"),
@@ -174,7 +174,7 @@ def fig_2(found: Found) -> Exhibit:
     header = ("release", "kind", "uniques", "share", "classes / records", "information loss")
     rows = [tuple(row[name] for name in ("method", "kind", "uniques", "share", "random", "loss")) for row in methods]
     heading = "Fig 2: re-identification and information loss, k-anonymity and coarsening"
-    return Exhibit("fig-2", heading, text, header, rows, lines, chart)
+    return PaperPart("fig-2", heading, text, header, rows, lines, chart)
 
 
 def _random(found: Found, k: str) -> Line:
@@ -184,7 +184,7 @@ def _random(found: Found, k: str) -> Line:
     return Line(f"k = {k}: classes / records", f"{measured:.4f}", f"1/{k}", alike, reason)
 
 
-def fig_s4(found: Found) -> Exhibit:
+def fig_s4(found: Found) -> PaperPart:
     """Risk, disclosure and loss with safe harbor beside."""
     methods = _methods(found, masked=True)
     left = {row["method"]: row["uniques"] for row in methods if row["kind"].startswith(("coarsened", "safe"))}
@@ -202,7 +202,7 @@ def fig_s4(found: Found) -> Exhibit:
     ]
 
     def chart() -> Any:
-        return pictures.beside(
+        return charts.beside(
             [
                 _panel(methods, "share", "Unequivocal re-identification", "unique records"),
                 _panel(methods, "random", "Correct random re-identification", "classes / records"),
@@ -223,7 +223,7 @@ def fig_s4(found: Found) -> Exhibit:
     rows = [tuple(row[name] for name in fields) for row in methods]
     header = ("release", "kind", "uniques", "share", "classes / records", "attribute disclosure", "information loss")
     heading = "Fig S4: risk, attribute disclosure and loss, safe harbor beside"
-    return Exhibit("fig-s4", heading, text, header, rows, lines, chart)
+    return PaperPart("fig-s4", heading, text, header, rows, lines, chart)
 
 
 def _not_free(found: Found, safe: list[float | None], rest: list[float | None]) -> Line:

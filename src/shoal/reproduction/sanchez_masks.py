@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.reports import pictures
+from shoal.reproduction import charts
 from shoal.reproduction import sanchez_printed as printed
-from shoal.reproduction.results import Exhibit, Line
+from shoal.reproduction.results import Line, PaperPart
 from shoal.reproduction.sample.discharges import QUASI_IDENTIFIERS
 from shoal.reproduction.sanchez_methods import rank_correlation
 from shoal.reproduction.sanchez_printed import Found, claim, near, other_table
@@ -39,7 +39,7 @@ def _counts(found: Found, field: str) -> list[tuple[int, int, int, float | None]
     ]
 
 
-def fig_s1(found: Found) -> Exhibit:
+def fig_s1(found: Found) -> PaperPart:
     """Record counts by race, all and masked."""
     rows = [(*row, printed.RACES.get(row[0])) for row in _counts(found, "by_race")]
     lines = [
@@ -59,7 +59,7 @@ def fig_s1(found: Found) -> Exhibit:
             for race, records, masked, *_ in rows
             for which, count in (("all records", records), ("masked", masked))
         ]
-        return pictures.bars(
+        return charts.bars(
             values,
             "race",
             "records",
@@ -72,10 +72,10 @@ def fig_s1(found: Found) -> Exhibit:
         )
 
     header = ("race", "records", "masked", "share", "masked, as printed")
-    return Exhibit("fig-s1", "Fig S1: all and masked records by race", _MASKED, header, rows, lines, chart)
+    return PaperPart("fig-s1", "Fig S1: all and masked records by race", _MASKED, header, rows, lines, chart)
 
 
-def fig_s2(found: Found) -> Exhibit:
+def fig_s2(found: Found) -> PaperPart:
     """Record counts by age, all and masked."""
     rows = _counts(found, "by_age")
     lines = [_rare_first(found["masking"]["seven"]["by_age"], "age")]
@@ -86,7 +86,7 @@ def fig_s2(found: Found) -> Exhibit:
             for age, records, masked, _ in rows
             for which, count in (("all records", records), ("masked", masked))
         ]
-        return pictures.lines(
+        return charts.lines(
             values,
             "age",
             "records",
@@ -99,7 +99,7 @@ def fig_s2(found: Found) -> Exhibit:
         )
 
     header = ("age", "records", "masked", "share")
-    return Exhibit("fig-s2", "Fig S2: all and masked records by age", _MASKED, header, rows, lines, chart)
+    return PaperPart("fig-s2", "Fig S2: all and masked records by age", _MASKED, header, rows, lines, chart)
 
 
 def _pairs(ours: dict[str, float | None], table: tuple[float, ...]) -> list[tuple[str, str, float, float | None]]:
@@ -120,8 +120,8 @@ def _heat_maps(pairs: list[tuple[str, str, float, float | None]], name: str) -> 
         rows.sort(key=lambda row: QUASI_IDENTIFIERS.index(str(row["x"])))
         if rows:
             axes = {"x_title": "attribute", "y_title": "with", "legend": "correlation"}
-            panels.append(pictures.heat_map(rows, "x", "y", "r", title, format=".2f", signed=True, **axes))
-    return pictures.beside(panels, columns=1)
+            panels.append(charts.heat_map(rows, "x", "y", "r", title, format=".2f", signed=True, **axes))
+    return charts.beside(panels, columns=1)
 
 
 def _largest(pairs: list[tuple[str, str, float, float | None]]) -> Line:
@@ -130,7 +130,7 @@ def _largest(pairs: list[tuple[str, str, float, float | None]]) -> Line:
     return Line("largest difference of ours from the printed 36", shown, reason="ours is another table")
 
 
-def table_s4(found: Found) -> Exhibit:
+def table_s4(found: Found) -> PaperPart:
     """Correlations in the masked table."""
     chain = found["chain"]
     pairs = _pairs(chain["correlations_unmasked"], printed.TABLE_S4)
@@ -154,14 +154,14 @@ def table_s4(found: Found) -> Exhibit:
     text = "The 36 pairs of quasi-identifiers of the masked table (PD), over records with both cells unmasked."
     header = ("attribute", "with", "Table S4, printed", "ours")
     heading = "Table S4: correlations of the masked table"
-    return Exhibit("table-s4", heading, text, header, pairs, lines, lambda: _heat_maps(pairs, "Table S4"))
+    return PaperPart("table-s4", heading, text, header, pairs, lines, lambda: _heat_maps(pairs, "Table S4"))
 
 
 def _three(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def table_s5(found: Found) -> Exhibit:
+def table_s5(found: Found) -> PaperPart:
     """Correlations after Algorithm S1, and how alike both tables are."""
     chain = found["chain"]
     pairs = _pairs(chain["correlations_filled"], printed.TABLE_S5)
@@ -192,4 +192,4 @@ def table_s5(found: Found) -> Exhibit:
     )
     header = ("attribute", "with", "Table S5, printed", "ours")
     heading = "Table S5: correlations after Algorithm S1"
-    return Exhibit("table-s5", heading, text, header, pairs, lines, lambda: _heat_maps(pairs, "Table S5"))
+    return PaperPart("table-s5", heading, text, header, pairs, lines, lambda: _heat_maps(pairs, "Table S5"))

@@ -11,10 +11,10 @@ import numpy as np
 from shoal import progress
 from shoal.methods.coarsen import CutOver, intervals
 from shoal.ranges.boxed import numbers, spread
-from shoal.reports import pictures
-from shoal.reports.page import share
+from shoal.reproduction import charts
 from shoal.reproduction import sanchez_printed as printed
-from shoal.reproduction.results import Exhibit, Line
+from shoal.reproduction.page import share
+from shoal.reproduction.results import Line, PaperPart
 from shoal.reproduction.sample.discharges import CENSUS, SPATIAL, TEMPORAL
 from shoal.reproduction.sanchez_methods import Discharges, disclosed_by
 from shoal.reproduction.sanchez_printed import Found, claim, labelled, other_table
@@ -137,7 +137,7 @@ def _map(found: Found, figure: str, format: str, legend: str) -> Any:
         ]
         rows.sort(key=lambda row: -_STEPS.index(str(row["census"])))
         panels.append(
-            pictures.heat_map(
+            charts.heat_map(
                 rows,
                 "spatiotemporal",
                 "census",
@@ -149,7 +149,7 @@ def _map(found: Found, figure: str, format: str, legend: str) -> Any:
                 format=format,
             )
         )
-    return pictures.beside(panels)
+    return charts.beside(panels)
 
 
 def _diagonal(found: Found, mode: str) -> list[float]:
@@ -178,7 +178,7 @@ def fit_of_line(shares: list[float]) -> float | None:
     return round(float(np.corrcoef(np.arange(len(shares)), shares)[0, 1] ** 2), 6)
 
 
-def fig_s5(found: Found) -> Exhibit:
+def fig_s5(found: Found) -> PaperPart:
     """Uniques at every pair of resolutions."""
     curves = {mode: _diagonal(found, mode) for mode in MODES}
     shown = "; ".join(f"{', '.join(share(value, 1) for value in curve)} ({mode})" for mode, curve in curves.items())
@@ -225,7 +225,7 @@ def fig_s5(found: Found) -> Exhibit:
     header = ("labels", "spatiotemporal", "census", "share of uniques")
     heading = "Fig S5: re-identification by resolution"
     rows = _rows(found, "uniques")
-    return Exhibit("fig-s5", heading, text, header, rows, lines, lambda: _map(found, "uniques", ".2%", "uniques"))
+    return PaperPart("fig-s5", heading, text, header, rows, lines, lambda: _map(found, "uniques", ".2%", "uniques"))
 
 
 def _only(holds: Mapping[CutOver, bool]) -> str:
@@ -234,7 +234,7 @@ def _only(holds: Mapping[CutOver, bool]) -> str:
     return f"only with labels = {yes[0]}" if yes else "with neither kind of labels"
 
 
-def fig_s6(found: Found) -> Exhibit:
+def fig_s6(found: Found) -> PaperPart:
     """Loss at every pair of resolutions."""
     loss = {mode: found["sweep"][mode]["information_loss"] for mode in MODES}
     sets = {mode: (values["2,max"], values["max,2"]) for mode, values in loss.items()}
@@ -262,10 +262,12 @@ def fig_s6(found: Found) -> Exhibit:
     header = ("labels", "spatiotemporal", "census", "information loss")
     rows = _rows(found, "information_loss")
     heading = "Fig S6: information loss by resolution"
-    return Exhibit("fig-s6", heading, text, header, rows, lines, lambda: _map(found, "information_loss", ".2f", "loss"))
+    return PaperPart(
+        "fig-s6", heading, text, header, rows, lines, lambda: _map(found, "information_loss", ".2f", "loss")
+    )
 
 
-def fig_s7(found: Found) -> Exhibit:
+def fig_s7(found: Found) -> PaperPart:
     """t-closeness and k-anonymity against plain k-anonymity."""
     s2, s4 = found["s2"], found["s4"]
     rows = [
@@ -320,9 +322,9 @@ def fig_s7(found: Found) -> Exhibit:
             ("disclosure", "Attribute disclosure", "of the high charges", ".2%", ".1%"),
             ("loss", "Information loss", "standard deviations per attribute", ".3f", "~g"),
         )
-        return pictures.beside(
+        return charts.beside(
             [
-                pictures.bars(
+                charts.bars(
                     [row for row in values if row[y] is not None],
                     "k",
                     y,
@@ -346,4 +348,4 @@ def fig_s7(found: Found) -> Exhibit:
     )
     header = ("k", "disclosure, S2", "disclosure, S4", "loss, S2", "loss, S4")
     heading = "Fig S7: t-closeness and k-anonymity against k-anonymity"
-    return Exhibit("fig-s7", heading, text, header, rows, lines, chart)
+    return PaperPart("fig-s7", heading, text, header, rows, lines, chart)

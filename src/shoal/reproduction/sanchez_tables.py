@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.reports import pictures
-from shoal.reports.page import Number, share
+from shoal.reproduction import charts
 from shoal.reproduction import sanchez_printed as printed
-from shoal.reproduction.results import Exhibit, Line, quoted
+from shoal.reproduction.page import share
+from shoal.reproduction.results import Line, Number, PaperPart, quoted
 from shoal.reproduction.sample.discharges import QUASI_IDENTIFIERS
 from shoal.reproduction.sanchez_printed import Found, claim
 
@@ -39,7 +39,7 @@ _STEPS = (
 )
 
 
-def table_s1(found: Found) -> Exhibit:
+def table_s1(found: Found) -> PaperPart:
     """The attributes."""
     ours = {*QUASI_IDENTIFIERS, "charge"}
     rows = [
@@ -62,10 +62,10 @@ def table_s1(found: Found) -> Exhibit:
     ]
     text = "Nine quasi-identifiers and two confidential attributes."
     header = ("attribute", "meaning", "role", "in the synthetic table")
-    return Exhibit("table-s1", "Table S1: the attributes", text, header, rows, lines)
+    return PaperPart("table-s1", "Table S1: the attributes", text, header, rows, lines)
 
 
-def table_s2(found: Found) -> Exhibit:
+def table_s2(found: Found) -> PaperPart:
     """Six records."""
     rows: list[tuple[Number, ...]] = [
         (*(str(value) for value in record), charge)
@@ -75,10 +75,10 @@ def table_s2(found: Found) -> Exhibit:
         "The six records that Table S6 makes 3-anonymous, copied from the paper: there is nothing to compute. Hospital "
         "and counties stand as codes, which are ours; the diagnosis is left out."
     )
-    return Exhibit("table-s2", "Table S2: six records", text, (*QUASI_IDENTIFIERS, "charge"), rows)
+    return PaperPart("table-s2", "Table S2: six records", text, (*QUASI_IDENTIFIERS, "charge"), rows)
 
 
-def table_s3(found: Found) -> Exhibit:
+def table_s3(found: Found) -> PaperPart:
     """Sequential masking."""
     records, masking = found["records"], found["masking"]
     rows = [
@@ -100,7 +100,7 @@ def table_s3(found: Found) -> Exhibit:
             for step, what, *counts in rows
             for name, count in zip(masking, counts, strict=True)
         ]
-        return pictures.bars(
+        return charts.bars(
             values,
             "step",
             "share",
@@ -119,10 +119,10 @@ def table_s3(found: Found) -> Exhibit:
         "which can only be the county."
     )
     header = ("step", "what is masked", "records, seven decide", "records, nine decide")
-    return Exhibit("table-s3", "Table S3: sequential masking", text, header, rows, lines, chart)
+    return PaperPart("table-s3", "Table S3: sequential masking", text, header, rows, lines, chart)
 
 
-def table_s6(found: Found) -> Exhibit:
+def table_s6(found: Found) -> PaperPart:
     """The worked example of Algorithm S2."""
     example = found["table_s6"]
     groups = [list(group.values()) for group in example["groups"]]
@@ -153,7 +153,7 @@ def table_s6(found: Found) -> Exhibit:
         "Algorithm S2 with k = 3 on the six records of Table S2: two boxes. That everybody of the second group has "
         "cancer, as the text says, is not tested: the diagnosis is not in our copy of Table S2."
     )
-    return Exhibit("table-s6", "Table S6: the worked example of S2", text, ("group", *QUASI_IDENTIFIERS), rows, lines)
+    return PaperPart("table-s6", "Table S6: the worked example of S2", text, ("group", *QUASI_IDENTIFIERS), rows, lines)
 
 
 def _ages(found: Found, resolution: int) -> list[str]:
@@ -169,12 +169,12 @@ def _as_printed(found: Found, resolution: int, print_: str) -> Line:
     return Line(what, f"{agree} as printed", f"{len(said)} intervals", ours == said, "another rounding")
 
 
-def _coarsening(found: Found, key: str, heading: str, resolution: int, lines: list[Line], text: str) -> Exhibit:
+def _coarsening(found: Found, key: str, heading: str, resolution: int, lines: list[Line], text: str) -> PaperPart:
     rows = [(number, interval) for number, interval in enumerate(_ages(found, resolution), 1)]
-    return Exhibit(key, heading, text, ("interval", "age"), rows, lines)
+    return PaperPart(key, heading, text, ("interval", "age"), rows, lines)
 
 
-def table_s7(found: Found) -> Exhibit:
+def table_s7(found: Found) -> PaperPart:
     """Coarsening at resolution 16."""
     text = (
         "Of N ordered labels, interval i of r holds floor((i-1)N/r) to floor(iN/r)-1; age has the labels 0 to 85. The "
@@ -184,14 +184,14 @@ def table_s7(found: Found) -> Exhibit:
     return _coarsening(found, "table-s7", "Table S7: coarsening at resolution 16", 16, lines, text)
 
 
-def table_s8(found: Found) -> Exhibit:
+def table_s8(found: Found) -> PaperPart:
     """Coarsening at resolution 8."""
     lines = [_as_printed(found, 8, printed.TABLE_S8)]
     text = "The same with half as many intervals."
     return _coarsening(found, "table-s8", "Table S8: coarsening at resolution 8", 8, lines, text)
 
 
-def table_s9(found: Found) -> Exhibit:
+def table_s9(found: Found) -> PaperPart:
     """The t that belongs to k."""
     rows = [(int(k), t) for k, t in found["table_s9"].items()]
     lines = [
@@ -199,7 +199,7 @@ def table_s9(found: Found) -> Exhibit:
         for k, t in rows
     ]
     text = f"Eq 6: t(n, k) = (n - k) / (2 (n - 1) k) with n = {printed.ROWS:,}."
-    return Exhibit("table-s9", "Table S9: t that belongs to k", text, ("k", "t"), rows, lines)
+    return PaperPart("table-s9", "Table S9: t that belongs to k", text, ("k", "t"), rows, lines)
 
 
 def releases(source: str, target: str) -> list[tuple[str, str]]:
@@ -212,7 +212,7 @@ def releases(source: str, target: str) -> list[tuple[str, str]]:
     ]
 
 
-def table_s10(found: Found) -> Exhibit:
+def table_s10(found: Found) -> PaperPart:
     """The released files."""
     rows = [(printed.FILES[kind], kind, command) for kind, command in releases("discharges.csv", "release.csv")]
     text = (
@@ -221,4 +221,4 @@ def table_s10(found: Found) -> Exhibit:
         "are written [min;max], as the paper does. For t = 0.25, as the second is named, shoal refuses the same "
         "groups: on the full synthetic table the farthest class is at 0.396, so t = 0.4 is what can be certified."
     )
-    return Exhibit("table-s10", "Table S10: released files", text, ("file", "kind", "command"), rows)
+    return PaperPart("table-s10", "Table S10: released files", text, ("file", "kind", "command"), rows)

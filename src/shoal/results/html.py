@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Callable, Sequence
 from html import escape
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError
-from shoal.results.sections import Bar, Cell, Chart, Commands, Content, Figures, Files, Grid, Headline, Notes, Section
+from shoal.results.sections import (
+    Bar,
+    Cell,
+    Chart,
+    Commands,
+    Content,
+    Exhibit,
+    Figures,
+    Files,
+    Grid,
+    Headline,
+    Meaning,
+    Notes,
+    Section,
+)
 
-if TYPE_CHECKING:
-    from shoal.results.result import Result
-
-
+# where charts are drawn: above this package, and with libraries that may be absent
+CHARTS = "shoal.reports.charts"
 _STYLE = (
     "<style>.shoal{font-size:14px}.shoal table{border-collapse:collapse;margin:.6em 0}"
     ".shoal th,.shoal td{padding:.15em .8em .15em 0;text-align:right;border:0}.shoal .w{text-align:left}"
@@ -40,20 +48,25 @@ def markup(sections: Sequence[Section], draw: Callable[[Chart], str] | None = No
     >>> markup([Notes(["a <b>"])])
     '<ul class="dim"><li>a &lt;b&gt;</li></ul>'
     """
-    return "".join(
-        draw(section) if draw is not None and isinstance(section, Chart) else _html(section) for section in sections
-    )
+    return "".join(_html(section, draw) for section in sections)
 
 
 def _picture(chart: Chart) -> str:
     """The chart inline, or its words where the libraries that draw are absent."""
 
-    drawn = picture(chart)
+    drawn = import_module(CHARTS).figure_of(chart)
     return _html(chart) if drawn is None else f"{_title(chart.title)}{drawn}"
 
 
-def _html(section: Section) -> str:
+def _html(section: Section, draw: Callable[[Chart], str] | None = None) -> str:
     match section:
+        case Chart() if draw is not None:
+            return draw(section)
+        case Exhibit(chart, table, meaning, formula):
+            figures = f"<details><summary>The figures as a table</summary>{_grid(table)}</details>"
+            return f"{_html(chart, draw)}<p>{escape(meaning)}</p>{figures}{_formula(formula)}"
+        case Meaning(text, formula):
+            return f"<p>{escape(text)}</p>{_formula(formula)}"
         case Headline(text, tone):
             return f'<p class="strong {tone}">{escape(text)}</p>'
         case Figures(figures, title):
@@ -65,7 +78,7 @@ def _html(section: Section) -> str:
             return f"{_title(title)}<table>{rows}</table>"
         case Grid():
             return _grid(section)
-        case Chart(_, _, alternative, title):
+        case Chart(_, alternative, title):
             return f"{_title(title)}<p>{escape(alternative)}</p>"
         case Notes(notes):
             return '<ul class="dim">' + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>" if notes else ""
@@ -75,6 +88,10 @@ def _html(section: Section) -> str:
             )
         case Commands(commands, title):
             return _title(title) + "".join(f"<pre>{escape(command)}</pre>" for command in commands)
+
+
+def _formula(formula: str) -> str:
+    return f"<details><summary>How it is computed</summary><p>{escape(formula)}</p></details>" if formula else ""
 
 
 def _title(title: str) -> str:
@@ -105,142 +122,3 @@ def _cell(content: Content) -> str:
     if isinstance(content, Cell):
         return f'<span class="{content.tone}">{escape(content.text)}</span>'
     return escape(content)
-
-
-# A result as a chart: the one that its sections name, or bars of the numbers that they show. Drawn with altair.
-
-
-# where the charts of sections are drawn, by their names
-_DRAWN_IN = "shoal.reports.charts"
-_BLUE = "#2a6f97"
-_NUMBER = re.compile(r"-?[0-9][0-9,]*(\.[0-9]+)?%?")
-_MOST_BARS = 60
-
-
-def plot(result: Result) -> Any:
-    """The chart of a result, as altair knows it."""
-    _check_altair()
-    sections = result.sections()
-    charts = [drawn(section) for section in sections if isinstance(section, Chart)]
-    if charts:
-        return charts[0]
-    found = [(section, rows) for section in sections if (rows := _rows_of(section))]
-    if not found:
-        return _words(sections, result)
-    # shares of one kind can be compared, counts of several things cannot: the first of those that can
-    section, rows = next((entry for entry in found if all(row["share"] for row in entry[1])), found[0])
-    return _bars(rows, getattr(section, "title", "") or result.name)
-
-
-def _rows_of(section: Section) -> list[dict[str, Any]]:
-    return _of_grid(section) if isinstance(section, Grid) else _of_figures(section)
-
-
-def drawn(section: Chart) -> Any:
-    """The chart of a section, as altair knows it."""
-    drawings = import_module(_DRAWN_IN).DRAWINGS
-    return drawings[section.name](**section.data)
-
-
-def picture(section: Chart) -> str | None:
-    """The chart of a section as a piece of a page; None where the libraries for it are absent."""
-    try:
-        import altair  # noqa: F401
-        import vl_convert  # noqa: F401
-    except ImportError:
-        return None
-    text = io.StringIO()
-    drawn(section).save(text, format="svg")
-    return f'<figure class="wide" role="img" aria-label="{escape(section.alternative)}">{text.getvalue()}</figure>'
-
-
-def harmless(name: str) -> str:
-    """A name that may be anything: in a page it must not open a tag, and drawing ends at a control character.
-
-    >>> harmless("<b>")
-    '‹b›'
-    """
-    name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
-    return name.replace("<", "\u2039").replace(">", "\u203a").replace("&", "\uff06")
-
-
-def _check_altair() -> None:
-    try:
-        import altair  # noqa: F401
-    except ImportError:
-        raise InputError("A chart needs altair.", "pip install 'shoal[charts]'") from None
-
-
-def _of_grid(grid: Grid) -> list[dict[str, Any]]:
-    """What the first column of shares or of numbers says of each row."""
-    places = range(1, len(grid.heads))
-    shares = [place for place in places if grid.rows and all(isinstance(row[place], Bar) for row in grid.rows)]
-    numbers = [place for place in places if any(_number(row[place]) is not None for row in grid.rows)]
-    if not shares and not numbers:
-        return []
-    place = (shares or numbers)[0]
-    rows = [(_words_of(row[: max(grid.left, 1)]), row[place]) for row in grid.rows[:_MOST_BARS]]
-    return _rows(
-        [(name, _number(cell), _is_share(cell)) for name, cell in rows],
-        grid.heads[place] or ("share" if shares else "number"),
-    )
-
-
-def _of_figures(section: Section) -> list[dict[str, Any]]:
-    if not isinstance(section, Figures):
-        return []
-    figures = [(figure.name, _number(figure.value), _is_share(figure.value)) for figure in section.figures]
-    shares = [figure for figure in figures if figure[2]]
-    return _rows(shares or figures, "share" if shares else "number")
-
-
-def _rows(found: Sequence[tuple[str, float | None, bool]], head: str) -> list[dict[str, Any]]:
-    return [
-        {"name": harmless(name), "value": value, "share": share, "head": harmless(head)}
-        for name, value, share in found
-        if value is not None
-    ]
-
-
-def _number(cell: Content) -> float | None:
-    """The number in a cell.
-
-    >>> [_number(cell) for cell in ("74.8%", "1,234", Cell("5"), Bar(0.5), "–")]
-    [0.748, 1234.0, 5.0, 0.5, None]
-    """
-    if isinstance(cell, Bar):
-        return cell.share
-    text = (cell.text if isinstance(cell, Cell) else cell).strip()
-    if not _NUMBER.fullmatch(text):
-        return None
-    plain = text.replace(",", "")
-    return round(float(plain[:-1]) / 100, 12) if plain.endswith("%") else float(plain)
-
-
-def _is_share(cell: Content) -> bool:
-    return isinstance(cell, Bar) or (cell.text if isinstance(cell, Cell) else cell).strip().endswith("%")
-
-
-def _words_of(cells: Sequence[Content]) -> str:
-    return ", ".join(cell.text if isinstance(cell, Cell) else str(cell) for cell in cells if not isinstance(cell, Bar))
-
-
-def _bars(rows: list[dict[str, Any]], title: str) -> Any:
-    import altair as alt
-
-    form = "%" if all(row["share"] for row in rows) else "~s"
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("value:Q", title=rows[0]["head"], axis=alt.Axis(format=form)),
-        y=alt.Y("name:N", title=None, sort=[row["name"] for row in rows]),
-        tooltip=["name:N", alt.Tooltip("value:Q", format="~g")],
-    )
-    return base.mark_bar(color=_BLUE).properties(width=420, height=alt.Step(20), title=harmless(title))
-
-
-def _words(sections: Sequence[Section], result: Result) -> Any:
-    """What was found in words, where there is no number to draw."""
-    import altair as alt
-
-    said = [section.text for section in sections if isinstance(section, Headline)] or [result.summary()]
-    rows = alt.InlineData(values=[{"text": harmless(said[0])}])
-    return alt.Chart(rows).mark_text(align="left", fontSize=14).encode(x=alt.value(0), text="text:N")

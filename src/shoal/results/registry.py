@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictFloat, StrictInt, StrictStr, create_model
 from pydantic.json_schema import GenerateJsonSchema
@@ -155,6 +155,7 @@ def keys_of(kind: type, change: Change | None = None) -> Keys:
     return keys if change is None else change(keys)
 
 
+@cache
 def _hints(kind: type) -> dict[str, Any]:
     """The types of the fields that are in the JSON; those that are left out may have types that JSON does not know."""
     shown = {entry.name for entry in fields(kind) if entry.metadata.get("json") != "left out"}
@@ -182,3 +183,76 @@ def _in_json(kind: Any, change: Change | None) -> Any:
 def _model(kind: Any, change: Change | None) -> type[BaseModel]:
     """The one model of a dataclass, wherever it stands."""
     return model_with(kind.__name__, keys_of(kind, change), "forbid" if change is None else "ignore")
+
+
+# JSON as a dataclass again: a report, a page and a comparison have typed results, whoever measured them.
+
+
+T = TypeVar("T")
+
+
+def from_json(kind: type[T], content: Mapping[str, Any]) -> T:
+    """A result, a part of one or a section from the JSON that it gave.
+
+    Nothing is computed or checked. A field that the JSON does not have holds its default, or None.
+
+    >>> from shoal.exposure import IdentityRisk, risk
+    >>> found = risk({"age": [30, 30, 51]}, quasi_identifiers=["age"])
+    >>> from_json(IdentityRisk, found.to_dict()).prosecutor == found.prosecutor
+    True
+    """
+    if issubclass(kind, BaseModel):
+        return kind.model_validate(content)
+    hints, made = _hints(kind), object.__new__(kind)  # type: ignore[arg-type]
+    for entry in fields(kind):  # type: ignore[arg-type]
+        rule, key = entry.metadata.get("json"), entry.metadata.get("key", entry.name)
+        if rule == "merged":
+            value = _merged(hints[entry.name], content)
+        elif rule == "beside":
+            value = {name: content[name] for name in entry.metadata["keys"] if name in content}
+        elif rule != "left out" and key in content:
+            value = _typed(hints[entry.name], content[key])
+        else:
+            value = _default(entry)
+        object.__setattr__(made, entry.name, value)
+    return made
+
+
+def _default(entry: Field[Any]) -> Any:
+    if entry.default_factory is not MISSING:
+        return entry.default_factory()
+    return None if entry.default is MISSING else entry.default
+
+
+def _merged(hint: Any, content: Mapping[str, Any]) -> Any:
+    """A part whose keys stand beside those of the whole; None where it may be absent and none of its keys is there."""
+    inside = next(part for part in (hint, *get_args(hint)) if is_dataclass(part))
+    if inside is not hint and not any(key in content for key in keys_of(inside)):  # type: ignore[arg-type]
+        return None
+    return from_json(inside, content)  # type: ignore[arg-type]
+
+
+def _typed(hint: Any, value: Any) -> Any:
+    """A value of JSON as the type that a field has; what JSON has no other form for stays as it is."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        parts = [part for part in inside if part is not type(None)]
+        known = parts if len(parts) == 1 else [part for part in parts if _fits(part, value)]
+        return _typed(known[0], value) if known and value is not None else value
+    if isinstance(value, Mapping):
+        if origin in (dict, Mapping):
+            return {int(key) if inside[0] is int else key: _typed(inside[1], entry) for key, entry in value.items()}
+        is_part = is_dataclass(hint) or (isinstance(hint, type) and issubclass(hint, BaseModel))
+        return from_json(hint, value) if is_part else value
+    if isinstance(value, list) and origin in (list, tuple, Sequence):
+        each = inside if origin is tuple and inside[-1] is not ... else (inside[0],) * len(value)
+        made = [_typed(part, entry) for part, entry in zip(each, value, strict=True)]
+        return made if origin is list else tuple(made)
+    return hint(value) if hint in (Path, Decimal) and value is not None else value
+
+
+def _fits(hint: Any, value: Any) -> bool:
+    """Whether a value of JSON can be of a type: an object of the dataclass that has its keys."""
+    if is_dataclass(hint):
+        return isinstance(value, Mapping) and set(value) == {entry.name for entry in fields(hint)}
+    return isinstance(value, Mapping) == (get_origin(hint) in (dict, Mapping) or hint is dict)

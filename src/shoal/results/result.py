@@ -8,6 +8,7 @@ from dataclasses import field, fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -87,9 +88,9 @@ class Result(ABC):
 
     def plot(self) -> Any:
         """What was found as an altair chart, which a notebook shows and `.save("risk.svg")` writes."""
-        from shoal.results.html import plot
+        from shoal.results.html import CHARTS
 
-        return plot(self)
+        return import_module(CHARTS).plot(self)
 
     def __repr__(self) -> str:
         """Counts and verdicts only: no value of the data, no name of a column.

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
+from shoal.wording import in_words, percent
+
 Tone = Literal["plain", "good", "bad", "warning", "dim", "strong"]
 
 
@@ -27,7 +29,7 @@ class Cell:
     tone: Tone = "plain"
 
 
-Content: TypeAlias = "str | Cell | Bar"
+Content: TypeAlias = str | Cell | Bar
 
 
 @dataclass(frozen=True)
@@ -88,16 +90,122 @@ def without_unknown(grid: Grid, unknown: str = "–") -> Grid:
 
 
 @dataclass(frozen=True)
+class BarRow:
+    """One bar: what it is about, how long it is, and which of several kinds it is of (before, after)."""
+
+    label: str
+    value: float
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class BarPicture:
+    """Bars of shares or of counts, those of one label together; upright ones are named by numbers."""
+
+    rows: tuple[BarRow, ...]
+    axis: str
+    labels: str = ""
+    counts: bool = False
+    upright: bool = False
+
+
+@dataclass(frozen=True)
+class LinePoint:
+    """One point of a line; `label` is what is written at it."""
+
+    x: float
+    y: float
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class LinePicture:
+    """A line over shares, of shares or (`figures`) of other numbers; `own` is the point of the release itself."""
+
+    points: tuple[LinePoint, ...]
+    x: str
+    y: str
+    figures: bool = False
+    own: LinePoint | None = None
+
+
+@dataclass(frozen=True)
+class RateRow:
+    """How often something succeeds, with its interval, and what it is held against."""
+
+    label: str
+    rate: float | None
+    low: float | None
+    high: float | None
+    baseline: float | None
+    control: float | None
+    twin: float | None = None
+
+
+@dataclass(frozen=True)
+class RatePicture:
+    """Rates with their intervals on one axis."""
+
+    rows: tuple[RateRow, ...]
+
+
+@dataclass(frozen=True)
+class PairRow:
+    """How strongly two things go together, before and after."""
+
+    first: str
+    second: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class PairPicture:
+    """Two maps of all pairs."""
+
+    pairs: tuple[PairRow, ...]
+
+
+@dataclass(frozen=True)
+class ResultPicture:
+    """A picture that is computed from results when it is drawn; `name` is that of its drawing."""
+
+    name: str
+    of: Sequence[Any]
+
+
+Picture: TypeAlias = BarPicture | LinePicture | RatePicture | PairPicture | ResultPicture
+
+
+@dataclass(frozen=True)
 class Chart:
-    """A picture by its name in `reports/charts.py`, what it draws, and words for who cannot see it.
+    """A picture, and words for who cannot see it.
 
     Its numbers stand in a grid too: a terminal does not draw it.
     """
 
-    name: str
-    data: Mapping[str, Any]
+    picture: Picture
     alternative: str
     title: str = ""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What figures mean for a person in the data, in plain words; the formula is a click away."""
+
+    text: str
+    formula: str = ""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A chart with what it means, its formula, and the table behind it; `small` ones stand side by side."""
+
+    chart: Chart
+    table: Grid
+    meaning: str
+    formula: str = ""
+    small: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,7 +230,7 @@ class Commands:
     title: str = "Next"
 
 
-Section: TypeAlias = Headline | Figures | Grid | Chart | Notes | Files | Commands
+Section: TypeAlias = Headline | Figures | Grid | Chart | Exhibit | Meaning | Notes | Files | Commands
 
 
 # The verdict of a privacy model on a table.
@@ -142,39 +250,76 @@ class Verdict:
         """`holds`, `does not hold`, or why that cannot be said: `estimated`, `no estimate`, `not judged`."""
         return str(self.worst.get("status", "holds" if self.holds else "does not hold"))
 
+    @property
+    def title(self) -> str:
+        """The name with what was asked of it: `k-anonymity (k = 5)`."""
+        asked = [f"{name} = {_in_short(value)}" for name, value in self.parameters.items() if value != "auto"]
+        return f"{self.name} ({', '.join(asked)})" if asked else self.name
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         return {"name": self.name, "parameters": self.parameters, "holds": self.holds, "worst": self.worst}
 
 
-def verdicts_grid(verdicts: Sequence[Verdict]) -> Grid:
-    """The verdicts of a policy's models, with the figure of the worst class of each."""
-    rows = []
-    for verdict in verdicts:
-        parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
-        rows.append((f"{verdict.name} {parameters}", holds_cell(verdict.holds, verdict.status), worst_class(verdict)))
-    return Grid(("model", "verdict", "worst class"), rows, 3)
+def verdicts_grid(verdicts: Sequence[Verdict], title: str = "") -> Grid:
+    """The verdicts of a policy's models, with the figures of the worst class of each."""
+    rows = [(one.title, holds_cell(one.holds, one.status), worst_class(one)) for one in verdicts]
+    return Grid(("model", "verdict", "worst class"), rows, 3, title=title, wrap=(0, 2))
+
+
+# the figure of a model in words; others by their names
+_FIGURES = {
+    "distinct": "{} different values",
+    "effective_values": "{} values by their entropy",
+    "distance": "a distance of {} from the whole table",
+    "people": "{} people in the population",
+    "matches": "{} records match",
+    "share": "a share of {}",
+    "gain": "a gain of {}",
+    "ratio": "a ratio of {}",
+    "log_ratio": "a log ratio of {}",
+    "reason": "{}",
+}
+# what is told elsewhere, or after the figures
+_BESIDE = ("columns", "status", "size", "failing_classes", "risk_over", "estimated_by")
 
 
 def worst_class(verdict: Verdict) -> str:
-    """The figures of the worst class in words.
+    """The worst class of a model in words.
 
     >>> worst_class(Verdict("k-anonymity", {"k": 5}, False, {"size": 2, "failing_classes": 1200, "columns": ["age"]}))
-    'size 2, failing classes 1,200'
+    '2 records; 1,200 classes fail'
+    >>> worst_class(Verdict("l-diversity", {"l": 2}, False, {"distinct": 1, "size": 40, "failing_classes": 1}))
+    '1 different values, in a class of 40 records; 1 class fails'
+    >>> risk = {"risk": 0.0096, "size": 2, "risk_over": "population", "estimated_by": "weights"}
+    >>> worst_class(Verdict("average-risk", {}, True, risk))
+    'a risk of 1.0%, in a class of 2 records, counted in the population, estimated by weights'
     """
-    figures = {name: value for name, value in verdict.worst.items() if name not in _BESIDE}
-    return ", ".join(f"{name.replace('_', ' ')} {_shown(value)}" for name, value in figures.items())
+    worst, parts = verdict.worst, []
+    for name, value in worst.items():
+        if name == "risk" and value is not None:
+            parts.append(f"a risk of {percent(value)}")
+        elif name not in _BESIDE and value is not None:
+            parts.append(_FIGURES.get(name, f"{name.replace('_', ' ')} {{}}").format(_in_short(value)))
+    if (size := worst.get("size")) is not None:
+        records = "1 record" if size == 1 else f"{_in_short(size)} records"
+        parts.append(f"in a class of {records}" if parts else records)
+    if worst.get("risk_over") == "population":
+        by = worst.get("estimated_by")
+        parts.append(f"counted in the population{f', estimated by {by}' if by else ''}")
+    words, failing = ", ".join(parts), worst.get("failing_classes")
+    if not failing:
+        return words
+    return f"{words}; {'1 class fails' if failing == 1 else f'{_in_short(failing)} classes fail'}"
 
 
-# what stands elsewhere
-_BESIDE = ("columns", "status")
-
-
-def _shown(value: Any) -> str:
-    """A figure with the digits that matter on a screen; the JSON has them all."""
-    if value is None:
-        return "unknown"
-    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+def _in_short(value: Any) -> str:
+    """A setting or a figure in as few letters as it needs; the JSON has all digits."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else in_words(value) if isinstance(value, list) else str(value)
 
 
 def holds_cell(holds: bool, status: str | None = None) -> Cell:
@@ -222,7 +367,7 @@ def model_cases(verdicts: Sequence[Verdict]) -> list[Case]:
     """The models of a policy as cases.
 
     >>> model_cases([Verdict("k-anonymity", {"k": 5}, False, {"size": 2})])[0].detail
-    'does not hold; worst class: size 2'
+    'does not hold; worst class: 2 records'
     """
     found = []
     for verdict in verdicts:

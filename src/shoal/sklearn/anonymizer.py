@@ -26,6 +26,7 @@ from shoal.releases.readable import readable
 from shoal.storage import Array
 from shoal.storage.reading.frames import batches, column_names, is_frame, to_native
 from shoal.utility.decoding import Ends, Members
+from shoal.vocabulary import Unseen
 
 # Released cells as features: a range its middle or its share of the cells between cuts, a set shares of its members.
 #
@@ -294,11 +295,12 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("new_data", self.new_data, get_args(NewData))
         table = self._table(X, reset=False)
         fitted = fingerprint(table) == self.fingerprint_
-        plan, unseen = self.plan_, "refuse" if self.new_data == "refuse" and not fitted else "suppress"
+        plan = self.plan_
+        unseen: Unseen = "refuse" if self.new_data == "refuse" and not fitted else "suppress"
         if self.new_data == "recode" and not fitted:
             plan = _without_models(plan)
         try:
-            result = apply_plan(table, plan=plan, unseen=unseen)  # type: ignore[arg-type]
+            result = apply_plan(table, plan=plan, unseen=unseen)
         except NotCovered as error:
             raise InputError(f"New data: {error.what}", _CURE) from None
         return self._shown(_releasable(result, released=self.new_data != "recode" or fitted), X)

@@ -6,8 +6,7 @@ or the person who asks, says which number is the month; two-digit years only whe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
@@ -15,34 +14,25 @@ import polars as pl
 from shoal.errors import InputError, Message, check_choice
 from shoal.storage import Array
 from shoal.storage.folding import plain_dates
+from shoal.storage.months import MONTH_NAMES, MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE, month_words, plain
 from shoal.vocabulary import DateOrder
 
 _CENTURY = r"(?:1[89]|20|21)\d{2}"
-# how a month's name may start, with any letters behind
-MONTH_NAMES = (
-    r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|gen|mag|giu|lug|ago|set|ott|dic|mai|okt|dez|m[aä]rz|janv|f[eé]v"
-    r"|avr|juin|juil|ao[uû]t|d[eé]c|ene|abr|mrt|mei)\p{L}*"
-)
-# whole names and their short forms; a word that only starts like a month is not one
-WHOLE_MONTH_NAMES = (
-    r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar|braio|rero)?|f[eé]v(?:rier)?|mar(?:ch|zo|s)?|m[aä]rz|maart|apr(?:il|ile)?"
-    r"|avril|abril|may|mayo|mai|mei|maggio|june?|juni|junio|juin|giugno|july?|juli|julio|juillet|luglio|aug(?:ust|ustus)?"
-    r"|ao[uû]t|agosto|sept?(?:ember|embre|iembre)?|settembre|okt(?:ober)?|oct(?:ober|obre|ubre)?|ottobre"
-    r"|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[eé]cembre|dicembre|diciembre|gennaio|enero)"
-)
 _CLOCK = (
     r"(?P<clock>[T ,]\s*\d{1,2}(?::?\d{2}){0,2}(?:[.,]\d{1,9})?\s*(?:[AaPp]\.?[Mm]\.?)?"
     r"\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
 )
 _COMPACT_CLOCK = r"(?P<clock>[T ]?\d{4}(?:\d{2})?Z?)?"
 _ORDINAL = r"(?:\.|st|nd|rd|th)?"
+_OF = r"(?:de )?"
 
 # Whole dates. In each pattern the parts p, q and r stand in their order with what is written between them.
 _WHOLE: tuple[tuple[str, str], ...] = (
     ("ymd", rf"^(?P<p>\d{{4}})(?P<g>[-/.])(?P<q>\d{{1,2}})(?P<h>[-/.])(?P<r>\d{{1,2}}){_CLOCK}$"),
     ("??y", rf"^(?P<p>\d{{1,2}})(?P<g>[-/. ])(?P<q>\d{{1,2}})(?P<h>[-/. ])(?P<r>\d{{4}}){_CLOCK}$"),
     ("???", rf"^(?P<p>\d{{1,2}})(?P<g>[-/.])(?P<q>\d{{1,2}})(?P<h>[-/.])(?P<r>\d{{2}}){_CLOCK}$"),
-    ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>{_ORDINAL}[ -]*)(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]*)(?P<r>\d{{4}}){_CLOCK}$"),
+    ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>{_ORDINAL}[ -]*{_OF})(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]*{_OF})(?P<r>\d{{4}})"
+            rf"{_CLOCK}$"),
     ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>[ -]*)(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]+)(?P<r>\d{{2}}){_CLOCK}$"),
     ("Mdy", rf"^(?P<p>{MONTH_NAMES})(?P<g>\.?[ -]+)(?P<q>\d{{1,2}})(?P<h>{_ORDINAL}[, -]+)(?P<r>\d{{4}}){_CLOCK}$"),
     ("ymd", rf"^(?P<p>{_CENTURY})(?P<g>)(?P<q>0[1-9]|1[0-2])(?P<h>)(?P<r>0[1-9]|[12]\d|3[01]){_COMPACT_CLOCK}$"),
@@ -59,34 +49,27 @@ _PARTIAL = (
 )
 # "Sunday, " before a date
 _WEEKDAY = r"^(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?i:day)?[.,]*\s+"
-FULL_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_MONTHS = {name[:3]: number for number, name in enumerate(FULL_MONTHS, 1)}
-# the English names, whole or short (also `sept`)
-ENGLISH_MONTH_NAMES = f"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in FULL_MONTHS)}|sept)"
-# the names of other languages, as they are written; a name that several have (April) is taken in this order
-MONTHS_BY_LANGUAGE = {
-    "en": "January February March April May June July August September October November December",
-    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-}
-SHORT_MONTHS_BY_LANGUAGE = {
-    "en": "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
-    "de": "Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez",
-    "fr": "janv févr mars avr mai juin juil août sept oct nov déc",
-    "it": "gen feb mar apr mag giu lug ago set ott nov dic",
-    "es": "ene feb mar abr may jun jul ago sep oct nov dic",
-}
-# Seconds and milliseconds since 1970, from 2000 to 2035.
+
+# Dates written as numbers: since 1970, YYYYMMDD, days as spreadsheets count them.
+
+NumericDate = Literal["seconds", "milliseconds", "microseconds", "nanoseconds", "compact", "serial-days"]
+_DAY_SECONDS = 86_400
+# From 2000 to 2034, in seconds: random numbers as long seldom all fall between.
 EPOCH_SECONDS = (946_684_800, 2_051_222_400)
+NUMBER_UNITS: dict[NumericDate, int] = {
+    "seconds": _DAY_SECONDS,
+    "milliseconds": _DAY_SECONDS * 10**3,
+    "microseconds": _DAY_SECONDS * 10**6,
+    "nanoseconds": _DAY_SECONDS * 10**9,
+    "serial-days": 1,
+}
+# Day 0 of a spreadsheet is 30 December 1899, so many days before 1970.
+SERIAL_START = 25_569
+SERIAL_LIMITS = (10_000, 60_000)
+_COMPACT = (18_000_101, 21_991_231)
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """Whole dates among texts: three parts with what stands between, a clock behind; `form` -1: there is none."""
 
     form: Array
@@ -151,6 +134,51 @@ def is_epoch(values: pl.Series) -> Array:
     return ((numbers >= low) & (numbers < high)) | ((numbers >= low * 1000) & (numbers < high * 1000))
 
 
+def numeric_date(values: pl.Series) -> NumericDate | None:
+    """How all of a column's numbers can be read as dates, or None; a serial day is only ever a guess.
+
+    >>> numeric_date(pl.Series([1330819200, 1336262400])), numeric_date(pl.Series([20120304, 20120506]))
+    ('seconds', 'compact')
+    """
+    known = values.drop_nulls()
+    if not values.dtype.is_numeric() or not len(known):
+        return None
+    if values.dtype.is_float():
+        known = known.filter(known.is_finite())
+    numbers = known.cast(pl.Float64).to_numpy()
+    if not len(numbers):
+        return None
+    for unit in ("seconds", "milliseconds", "microseconds", "nanoseconds"):
+        scale = NUMBER_UNITS[unit] / _DAY_SECONDS
+        if ((numbers >= EPOCH_SECONDS[0] * scale) & (numbers < EPOCH_SECONDS[1] * scale)).all():
+            return unit
+    if (numbers == np.floor(numbers)).all() and compact_days(known).is_not_null().all():
+        return "compact"
+    low, high = SERIAL_LIMITS
+    return "serial-days" if ((numbers >= low) & (numbers <= high)).all() else None
+
+
+def compact_days(values: pl.Series) -> pl.Series:
+    """The days that numbers such as 20120304 mean; null where the calendar has none.
+
+    >>> compact_days(pl.Series([20120304, 20121399])).to_list()
+    [datetime.date(2012, 3, 4), None]
+    """
+    whole = values.cast(pl.Int64, strict=False)
+    whole = whole.zip_with(((whole >= _COMPACT[0]) & (whole <= _COMPACT[1])).fill_null(False), whole * 0)
+    return whole.cast(pl.String).str.strptime(pl.Date, "%Y%m%d", strict=False)
+
+
+def days_of_numbers(values: pl.Series, how: NumericDate) -> Array:
+    """Days since 1970 of numbers that are dates (fractions of a day dropped); -10^9 where there is none."""
+    if how == "compact":
+        days = compact_days(values).to_physical().cast(pl.Int64)
+    else:
+        shift = SERIAL_START if how == "serial-days" else 0
+        days = (values.cast(pl.Float64) / NUMBER_UNITS[how]).floor().fill_nan(None).cast(pl.Int64, strict=False) - shift
+    return np.asarray(days.fill_null(-(10**9)).to_numpy())
+
+
 def years_of(values: pl.Series, name: str, order: DateOrder | None = None, century_from: int | None = None) -> Array:
     """The year of each value, -1 where none can be read; only what is sure, or what `order` and `century_from` decide.
 
@@ -212,16 +240,14 @@ def _ambiguous(name: str, what: str) -> InputError:
     return InputError(f"Column '{name}' has {what}?", Message("Say it with `{date_order}` dmy, mdy or ymd."))
 
 
-@dataclass(frozen=True)
-class Days:
+class Days(NamedTuple):
     """Days since 1970 of texts that are whole dates, with what is needed to write other days in the same way."""
 
     days: Array
     written: Written
     orders: Array  # per text: the order of its parts, such as dmy; `M` is a month's name
     padded: Array  # per text: numbers of one digit have a zero in front
-    full_names: bool
-    case: str
+    months: tuple[str, ...]  # the names of months as the texts write them
 
 
 def days_of(texts: pl.Series, name: str, order: DateOrder | None = None, century_from: int | None = None) -> Days:
@@ -248,18 +274,34 @@ def days_of(texts: pl.Series, name: str, order: DateOrder | None = None, century
     found = pl.DataFrame(numbers).select(pl.date("y", "m", "d")).to_series() if _possible(numbers, name) else None
     assert found is not None
     names = written.parts["q"].zip_with(pl.Series(np.char.startswith(orders, "d")), written.parts["p"])
-    letters = names.filter(pl.Series(np.char.count(orders, "M") > 0)).str.replace_all(r"\P{L}", "")
-    case = "upper" if len(letters) and letters.str.to_uppercase().equals(letters) else "title"
-    case = "lower" if len(letters) and letters.str.to_lowercase().equals(letters) else case
+    written_names = names.filter(pl.Series(np.char.count(orders, "M") > 0)).unique().to_list()
     short = pl.DataFrame({part: written.parts[part].str.contains(r"^\d$") for part in ("p", "q", "r")})
     return Days(
         found.to_physical().cast(pl.Int64).to_numpy(),
         written,
         orders,
         _padded(short.select(pl.any_horizontal(pl.all())).to_series().to_numpy(), written.form),
-        bool((letters.str.len_chars() > 3).any()),
-        case,
+        _months_as(written_names, name),
     )
+
+
+def _months_as(words: list[str], name: str) -> tuple[str, ...]:
+    """The names of all months in the language, the length and the case of some.
+
+    >>> _months_as(["MÄRZ", "DEZEMBER"], "seen")[:3], _months_as(["Mar", "Aug"], "seen")[11]
+    (('JANUAR', 'FEBRUAR', 'MÄRZ'), 'Dec')
+    """
+    known = month_words()
+    spoken = [{language for language, _, _ in known.get(word.lower(), ())} for word in words]
+    languages = [language for language in MONTHS_BY_LANGUAGE if all(language in some for some in spoken)]
+    if not languages:
+        raise InputError(f"Column '{name}' names months in several languages.", "Write them in one of them.")
+    short = SHORT_MONTHS_BY_LANGUAGE[languages[0]]
+    is_short = {plain(word) for word in words} <= set(plain(short).split()) and bool(words)
+    names = (short if is_short else MONTHS_BY_LANGUAGE[languages[0]]).split()
+    case = str.upper if words and all(map(str.isupper, words)) else str.title
+    case = str.lower if words and all(map(str.islower, words)) else case
+    return tuple(map(case, names))
 
 
 def _padded(short: Array, form: Array) -> Array:
@@ -293,7 +335,8 @@ def _part(parts: pl.DataFrame, orders: Array, part: str, name: str, century_from
     texts = parts["p"].zip_with(pl.Series(place == 0), parts["q"].zip_with(pl.Series(place == 1), parts["r"]))
     if part == "y":
         return _full_years(texts, name, century_from)
-    months = texts.str.slice(0, 3).str.to_lowercase().replace_strict(_MONTHS, default=None, return_dtype=pl.Int64)
+    numbers = {word: readings[0][1] for word, readings in month_words().items()}
+    months = texts.str.to_lowercase().replace_strict(numbers, default=None, return_dtype=pl.Int64)
     return texts.cast(pl.Int64, strict=False).fill_null(months).fill_null(0).to_numpy()
 
 
@@ -325,12 +368,10 @@ def write_days(days: Array, which: Array, like: Days) -> pl.Series:
     parts = like.written.parts[which]
     four = years.cast(pl.String).str.zfill(4)
     two = (years % 100).cast(pl.String).str.zfill(2)
-    named = pl.Series([name if like.full_names else name[:3] for name in FULL_MONTHS])
-    named = {"upper": named.str.to_uppercase(), "lower": named}.get(like.case, named.str.to_titlecase())
     written = {
         "d": _number(numbers, pad),
         "m": _number(months, pad),
-        "M": named.gather((months - 1).cast(pl.UInt32)),
+        "M": pl.Series(like.months).gather((months - 1).cast(pl.UInt32)),
     }
     out = pl.Series([""]).new_from_index(0, len(days))
     for place, (part, glue) in enumerate((("p", "g"), ("q", "h"), ("r", "clock"))):
@@ -354,7 +395,10 @@ def _number(numbers: pl.Series, pad: pl.Series) -> pl.Series:
 
 ISO = "%Y-%m-%d"
 ISO_MOMENT = "%Y-%m-%d %H:%M:%S%.f"
-_CLOCK_FORMAT = r"^(?<lead>[T ,]\s*)(?<h>\d{1,2}):(?<m>\d{2})(?<s>:\d{2})?(?<f>\.\d+)?(?<half>\s*[AaPp][Mm])?$"
+_CLOCK_FORMAT = (
+    r"^(?<lead>[T ,]?\s*)(?<h>\d{1,2})(?<colon>:?)(?<m>\d{2})(?<s>:?\d{2})?(?<f>\.\d+)?(?<half>\s*[AaPp][Mm])?"
+    r"(?<zone>\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?$"
+)
 
 
 def has_clock(formats: tuple[str, ...]) -> bool:
@@ -376,18 +420,20 @@ def read_dates(texts: pl.Series, formats: tuple[str, ...], century_from: int | N
     plain = texts.str.strip_chars()
     found = pl.Series([None], dtype=pl.Datetime("us") if clock else pl.Date).new_from_index(0, len(texts))
     for entry in formats:
+        left = found.is_null().arg_true()
+        texts_left = plain.gather(left)
         spelled = entry.replace("%^", "%")
         if has_clock((entry,)):
-            dates = plain.str.to_datetime(spelled, strict=False, time_unit="us")
+            dates = texts_left.str.to_datetime(spelled, strict=False, time_unit="us")
         else:
-            dates = plain.str.to_date(spelled, strict=False).cast(found.dtype)
+            dates = texts_left.str.to_date(spelled, strict=False).cast(found.dtype)
         if "%y" in entry and century_from is not None:
             # chrono's own century is a guess; 29 February may not be a day in the other
             years = century_from + (dates.dt.year() - century_from) % 100
             leap = (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
             dates = dates.set(((dates.dt.month() == 2) & (dates.dt.day() == 29) & ~leap).fill_null(False), None)
             dates = dates.to_frame("").select(pl.col("").dt.replace(year=years)).to_series()
-        found = found.fill_null(dates)
+        found = found.scatter(left, dates)
     return found
 
 
@@ -405,8 +451,12 @@ def write_dates(dates: pl.Series, format: str) -> pl.Series:
 def inferred_formats(texts: pl.Series, name: str) -> tuple[str, ...]:
     """The formats in which the dates of a column are written, the most frequent first; a doubt is an error.
 
+    A time zone is written as it stands, and moments are those of its clock; of several zones none is chosen.
+
     >>> inferred_formats(pl.Series(["03/14/2021", "12/01/2020"]), "seen")
     ('%m/%d/%Y',)
+    >>> inferred_formats(pl.Series(["2021-03-14T10:15:00Z", "2021-03-15T08:00:00Z"]), "seen")
+    ('%Y-%m-%dT%H:%M:%SZ',)
     """
     try:
         days = days_of(texts.str.strip_chars(), name)
@@ -414,15 +464,15 @@ def inferred_formats(texts: pl.Series, name: str) -> tuple[str, ...]:
         raise InputError(error.what, _cure(name)) from None
     parts, places = days.written.parts, ("p", "q", "r")
     kinds = days.orders.view("U1").reshape(-1, 3)
-    letter = "%^" if days.case == "upper" else "%"
+    letter = ("%^" if days.months[0].isupper() else "%") + ("B" if len(days.months[0]) > 4 else "b")
     pad = pl.Series(np.where(days.padded, "%", "%-"))
     out = pl.Series([""]).new_from_index(0, len(texts))
     for place, (part, glue) in enumerate(zip(places, ("g", "h", None), strict=True)):
         here = pl.Series(kinds[:, place])
         year = pl.Series(["%Y"]).new_from_index(0, len(texts)).set(parts[part].str.len_bytes() == 2, "%y")
-        text = year.set(here == "M", letter + ("B" if days.full_names else "b"))
+        text = year.set(here == "M", letter)
         text = (pad + "d").zip_with(here == "d", (pad + "m").zip_with(here == "m", text))
-        out = out + text + (_clock(parts["clock"]) if glue is None else parts[glue].fill_null(""))
+        out = out + text + (_clock(parts["clock"], name) if glue is None else parts[glue].fill_null(""))
     counts = out.value_counts(sort=True)
     formats = tuple(counts.sort(["count", ""], descending=[True, False])[""].to_list())
     if any("%y" in entry for entry in formats):
@@ -432,15 +482,24 @@ def inferred_formats(texts: pl.Series, name: str) -> tuple[str, ...]:
     return formats
 
 
-def _clock(clocks: pl.Series) -> pl.Series:
-    """The times of day behind dates as formats."""
+def _clock(clocks: pl.Series, name: str) -> pl.Series:
+    """The times of day behind dates as formats; none is made of a time that could not be read by it."""
     found = clocks.str.extract_groups(_CLOCK_FORMAT).struct.unnest()
+    if (found["h"].is_null() & (clocks.fill_null("") != "")).any():
+        raise InputError(f"Column '{name}' has dates in a writing that cannot be written again.", _cure(name))
+    if found["zone"].str.strip_chars().filter(found["h"].is_not_null()).n_unique() > 1:
+        raise InputError(
+            f"Column '{name}' has times of several time zones: which of them counts its days?",
+            f"Write them in one zone, or declare the column: {name}: {{type: text}}.",
+        )
     half = found["half"].is_not_null()
     hour = pl.Series(["%H"]).new_from_index(0, len(clocks)).set(half, "%-I")
-    seconds = pl.Series([""]).new_from_index(0, len(clocks)).set(found["s"].is_not_null(), ":%S")
-    seconds = seconds.set(found["f"].is_not_null(), ":%S%.f")
-    behind = pl.Series([""]).new_from_index(0, len(clocks)).set(half, " %p")
-    return (found["lead"] + hour + ":%M" + seconds + behind).fill_null(clocks.fill_null(""))
+    colon = found["colon"]
+    nothing = pl.Series([""]).new_from_index(0, len(clocks))
+    seconds = nothing.zip_with(found["s"].is_null(), colon + "%S")
+    fractions = nothing.set(found["f"].is_not_null(), "%.f")
+    behind = nothing.set(half, " %p") + found["zone"].fill_null("")
+    return (found["lead"] + hour + colon + "%M" + seconds + fractions + behind).fill_null("")
 
 
 def _cure(name: str, century: bool = False) -> str:

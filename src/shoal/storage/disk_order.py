@@ -7,15 +7,16 @@ back to the rows (`undo`), by reading and writing it in long stretches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal import progress
 from shoal.storage.order import key_of, siphash
-from shoal.storage.spill import Spill, blocks_of, forget, remove
-from shoal.storage.table import Array, Column, smallest_unsigned
+from shoal.storage.spill import Spill, forget, remove
+from shoal.storage.table import Array, Column, blocks_of, records_with, smallest_unsigned
 
 # bytes of memory for each row of a bucket while it is put in order
 _BYTES_PER_ORDERED_ROW = 64
@@ -25,8 +26,7 @@ _MOST_BUCKETS = 1 << 14
 Keys = Callable[[slice], tuple[Array, Sequence[Array]]]
 
 
-@dataclass(frozen=True)
-class DiskOrder:
+class DiskOrder(NamedTuple):
     """`starts[b]` is where bucket b begins, `local[p]` which of its rows, as they came, stands at position p."""
 
     bucket_of_row: Array
@@ -158,6 +158,6 @@ def only_rows(column: Column, kept: Array, spill: Spill) -> Column:
         return file.mapped(array.dtype)
 
     codes = cut(column.codes)
-    nulls = sum(int(np.count_nonzero(codes[block] == len(column.values))) for block in blocks_of(len(codes)))
+    nulls = records_with(codes, len(column.values)) if column.nulls else 0
     written = None if column.written is None else (cut(column.written[0]), column.written[1])
-    return replace(column, codes=codes, nulls=nulls if column.nulls else 0, written=written)
+    return replace(column, codes=codes, nulls=nulls, written=written)

@@ -13,7 +13,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.storage import Array, Column, smallest_unsigned
 from shoal.storage.numbers import NUMPY_INTEGERS, PLACES_PER_ROW, Integers, integer_series, physical_integers
-from shoal.storage.table import ROWS_AT_ONCE, on_disk
+from shoal.storage.table import on_disk, records_with
 from shoal.storage.text_codes import Texts
 from shoal.storage.texts import typed_dictionary
 from shoal.storage.unite import rank, unite
@@ -46,8 +46,7 @@ def counted_encodings() -> Iterator[list[int]]:
         _COUNTED = before
 
 
-@dataclass(frozen=True)
-class EncodedRows:
+class EncodedRows(NamedTuple):
     """Consecutive rows: codes into `values` (distinct, any order); every code past them is null.
 
     `values` is None for text, whose dictionary grows over all batches, as that of `Integers` does.
@@ -126,38 +125,10 @@ class ColumnEncoder:
         for part in parts:
             self._keep(part)
 
-    @property
-    def negative_zeros(self) -> Array:
-        """The rows that hold -0.0."""
-        return np.concatenate([np.zeros(0, np.int64), *self._negative_zeros])
-
-    def texts_from(self, known: int) -> pl.Series:
-        """The dictionary of a text column behind its first entries, in the order in which they came."""
-        return self._texts.values_from(known)
-
-    def restore(
-        self,
-        spill: Spill,
-        file: SpilledFile,
-        parts: list[EncodedRows],
-        texts: pl.Series | None,
-        dtypes: list[pl.DataType],
-        negative_zeros: Array,
-        rows: int,
-    ) -> None:
-        """Go on where a run before was."""
-        self._spill, self.file, self.parts, self.dtypes, self.rows = spill, file, parts, dtypes, rows
-        self._negative_zeros = [negative_zeros] if len(negative_zeros) else []
-        if texts is not None:
-            codes = self._texts.numbered(texts)
-            assert (codes == np.arange(len(codes))).all(), "texts are numbered as they come"
-
     def _keep(self, part: EncodedRows) -> None:
         if self.file is not None and not isinstance(part.codes, PartOnDisk):
             start = self.file.append(part.codes)
-            # a run after a kill knows this part by itself
-            values = part.values.values if isinstance(part.values, Integers) else part.values
-            part = EncodedRows(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), values)
+            part = EncodedRows(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), part.values)
         self.parts.append(part)
 
     def add(self, series: pl.Series) -> None:
@@ -264,7 +235,7 @@ class ColumnEncoder:
     def _dictionary(self, values: pl.Series | Integers | None) -> pl.Series:
         if isinstance(values, Integers):
             return values.values
-        return self.texts_from(0) if values is None else values
+        return self._texts.values_from(0) if values is None else values
 
     def _united(self, null: int, codes_of: Mapping[int, Array]) -> tuple[Array, int]:
         """The codes of all rows in the united dictionary, where `null` is null, and how many are null."""
@@ -320,7 +291,7 @@ class ColumnEncoder:
         negative = np.concatenate(self._negative_zeros)
         floats = values.to_numpy()
         zero = int(np.flatnonzero(floats == 0)[0])
-        if _count_of(codes, zero) == len(negative) and np.signbit(floats[zero]):
+        if records_with(codes, zero) == len(negative) and np.signbit(floats[zero]):
             return None
         apart = np.append(np.where(floats == 0, 0.0, floats), -0.0)
         wide = smallest_unsigned(len(apart) + 1) if on_disk(codes) else np.dtype(np.int64)
@@ -403,11 +374,6 @@ def _by_block(codes: Array, change: Callable[[Array], Array], dtype: Any) -> Arr
     from shoal.storage.spill import in_blocks
 
     return in_blocks(codes, change, dtype)
-
-
-def _count_of(codes: Array, code: int) -> int:
-    starts = range(0, len(codes), ROWS_AT_ONCE)
-    return sum(int(np.count_nonzero(codes[start : start + ROWS_AT_ONCE] == code)) for start in starts)
 
 
 def _encode_wide_integers(series: pl.Series) -> EncodedRows:

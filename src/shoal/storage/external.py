@@ -7,21 +7,17 @@ of their keys, so their results behind each other are what the kernel gives for 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.storage import Array
 from shoal.storage.classes import Coded, Codes, CountTable, pack_within, product, unpack
 from shoal.storage.sorting import run_lengths, run_starts
-from shoal.storage.spill import Spill, SpilledFile, filling, forget
-from shoal.storage.table import ROWS_AT_ONCE
-from shoal.systems.files import replace
+from shoal.storage.spill import Spill, SpilledFile, forget
+from shoal.storage.table import blocks_of
 from shoal.threads import in_threads, processors
 
 # keys of so few values are counted in a table of their own, without sorting
@@ -32,8 +28,7 @@ _MOST_RANGES = 256
 _SAMPLE, _STRETCH = 1 << 20, 1 << 10
 
 
-@dataclass(frozen=True)
-class PackedWords:
+class PackedWords(NamedTuple):
     """Columns by the words that their codes are packed into: one, or several where a key is past 64 bits."""
 
     groups: list[list[Codes]]
@@ -81,12 +76,8 @@ def count_on_disk(columns: Mapping[str, Codes], weights: Array | None, spill: Sp
     if len(words.groups) == 1 and words.limit(0) <= _DENSE:
         pieces: Iterator[tuple[list[Array], Array]] = iter([_count_dense(words, weights)])
     else:
-        pieces = _RangeFiles(words, weights, spill, list(columns)).counted()
+        pieces = _RangeFiles(words, weights, spill).counted()
     return _together(columns, words, pieces, spill)
-
-
-def _blocks(rows: int) -> list[slice]:
-    return [slice(start, min(start + ROWS_AT_ONCE, rows)) for start in range(0, rows, ROWS_AT_ONCE)]
 
 
 def _count_dense(words: PackedWords, weights: Array | None) -> tuple[list[Array], Array]:
@@ -100,7 +91,7 @@ def _count_dense(words: PackedWords, weights: Array | None) -> tuple[list[Array]
 
     total = np.zeros(words.limit(0), np.int64)
     several = 2 * processors()
-    blocks = _blocks(rows)
+    blocks = blocks_of(rows)
     for start in range(0, len(blocks), several):
         for counts in in_threads(count, blocks[start : start + several]):
             total += counts
@@ -111,106 +102,54 @@ def _count_dense(words: PackedWords, weights: Array | None) -> tuple[list[Array]
 class _RangeFiles:
     """The rows of a table in files by ranges of their first word."""
 
-    def __init__(self, words: PackedWords, weights: Array | None, spill: Spill, names: Sequence[str]) -> None:
+    def __init__(self, words: PackedWords, weights: Array | None, spill: Spill) -> None:
         self.words, self.weights, self.spill = words, weights, spill
         self.rows = len(words.groups[0][0].codes)
-        cardinalities = [column.cardinality for group in words.groups for column in group]
-        # what the ranges in the journal must be of: ranges of other columns would be decoded as these
-        self._about = [self.rows, [list(pair) for pair in zip(names, cardinalities, strict=True)], weights is not None]
+        self.types: list[Any] = [
+            np.uint32 if words.limit(number) <= 1 << 32 else np.uint64 for number in range(len(words.groups))
+        ]
+        if weights is not None:
+            self.types.append(np.int64)
 
     def counted(self) -> Iterator[tuple[list[Array], Array]]:
         """The distinct words and their counts, range by range in order."""
-        state = self.spill.state
-        if not self._is_cut():
-            self._clear()
-            self._cut()
-        todo = [
-            number
-            for number, size in enumerate(state["sizes"])
-            if size and str(number) not in state["alone"] and not self._result(number).exists()
+        starts, alone = self.starts_of_ranges()
+        files = [
+            [] if number in alone else [self.spill.new_file("range") for _ in self.types]
+            for number in range(len(starts) + 1)
         ]
-        in_threads(self._count, todo, "counting")
-        for number, size in enumerate(state["sizes"]):
-            if not size:
-                continue
-            if str(number) in state["alone"]:
-                key = np.array([state["alone"][str(number)]], self._types()[0])
-                yield [key], np.array([size], np.int64)
-            else:
-                with self._result(number).open("rb") as file:
-                    yield [np.load(file) for _ in self.words.groups], np.load(file).astype(np.int64)
-                self._result(number).unlink()
+        sizes = self._cut(starts, files)
+        todo = [number for number, size in enumerate(sizes) if size and number not in alone]
+        results = dict(zip(todo, in_threads(lambda number: self._count(files[number]), todo, "counting"), strict=True))
+        for number, size in enumerate(sizes):
+            if size and number in alone:
+                yield [np.array([alone[number]], self.types[0])], np.array([size], np.int64)
+            elif size:
+                yield results.pop(number).taken()
 
-    def _is_cut(self) -> bool:
-        """Whether a run before this one cut the same columns, and each of its ranges is there, counted or not."""
-        state = self.spill.state
-        return state.get("ranges_of") == self._about and all(
-            self._result(number).exists() or self._is_whole(number, size)
-            for number, size in enumerate(state["sizes"])
-            if size and str(number) not in state["alone"]
-        )
-
-    def _is_whole(self, number: int, size: int) -> bool:
-        """Whether the rows of a range are there, each of them."""
-        paths = [self.spill.folder / name for name in self._names(number)]
-        found = [path.stat().st_size if path.exists() else None for path in paths]
-        return found == [size * np.dtype(dtype).itemsize for dtype in self._types()]
-
-    def _clear(self) -> None:
-        """Remove what a run before this one left of its ranges: a kill may have come while they were gathered."""
-        for name in ("counted-*", "range-*"):
-            for path in self.spill.folder.glob(name):
-                path.unlink()
-
-    def _result(self, number: int) -> Path:
-        return self.spill.folder / f"counted-{number}"
-
-    # cutting
-
-    def _cut(self) -> None:
-        """Pack, sort and cut all rows, block by block."""
-        starts, alone = self._starts_of_ranges()
-        files = [[] if number in alone else self._files(number) for number in range(len(starts) + 1)]
+    def _cut(self, starts: Array, files: Sequence[Sequence[SpilledFile]]) -> list[int]:
+        """Pack, sort and cut all rows, block by block; the rows, or of a key that is alone the records, of each."""
         locks = [Lock() for _ in files]
         sizes = np.zeros(len(files), np.int64)
 
         def cut(block: slice) -> None:
             arrays = self._sorted(block)
-            self._forget()
+            for group in self.words.groups:
+                for column in group:  # codes that were packed need not stay in memory
+                    forget(column.codes)
             ends = np.searchsorted(arrays[0], starts)
             for number, (low, high) in enumerate(zip([0, *ends], [*ends, len(arrays[0])], strict=True)):
                 if low < high:
                     with locks[number]:
-                        if number in alone:  # one key: nothing to sort, so nothing to keep but how many
+                        if not files[number]:  # one key: nothing to sort, so nothing to keep but how many
                             sizes[number] += high - low if self.weights is None else arrays[-1][low:high].sum()
                             continue
                         sizes[number] += high - low
                         for file, array in zip(files[number], arrays, strict=True):
                             file.append(array[low:high])
 
-        blocks = _blocks(self.rows)
-        in_threads(cut, blocks, "sorting")
-        kept = {str(number): key for number, key in alone.items()}
-        self.spill.keep(ranges_of=self._about, sizes=sizes.tolist(), alone=kept)
-
-    def _forget(self) -> None:
-        """Codes that were packed need not stay in memory."""
-        for group in self.words.groups:
-            for column in group:
-                forget(column.codes)
-
-    def _files(self, number: int) -> list[SpilledFile]:
-        return [self.spill.file(name) for name in self._names(number)]
-
-    def _names(self, number: int) -> list[str]:
-        words = [f"range-{number}-{word}" for word in range(len(self.words.groups))]
-        return words if self.weights is None else [*words, f"range-{number}-weights"]
-
-    def _types(self) -> list[Any]:
-        words = [
-            np.uint32 if self.words.limit(number) <= 1 << 32 else np.uint64 for number in range(len(self.words.groups))
-        ]
-        return words if self.weights is None else [*words, np.int64]
+        in_threads(cut, blocks_of(self.rows), "sorting")
+        return sizes.tolist()
 
     def _sorted(self, block: slice) -> list[Array]:
         """The words and weights of a block of rows, in the order of the first word."""
@@ -225,7 +164,7 @@ class _RangeFiles:
         order = np.argsort(arrays[0], kind="stable")
         return [array[order] for array in arrays]
 
-    def _starts_of_ranges(self) -> tuple[Array, dict[int, int]]:
+    def starts_of_ranges(self) -> tuple[Array, dict[int, int]]:
         """Where ranges begin, so that each has about as many rows, and which of them hold one frequent key alone."""
         most = max(1_000, self.spill.budget // (2 * processors() * _BYTES_PER_ROW))
         wanted = min(_MOST_RANGES, -(-self.rows // most))
@@ -244,23 +183,35 @@ class _RangeFiles:
         numbers = np.searchsorted(starts, frequent) + 1
         return starts, dict(zip(numbers.tolist(), frequent.tolist(), strict=True))
 
-    # counting
-
-    def _count(self, number: int) -> None:
-        """Merge and count one range, and keep the result beside it."""
-        paths = [self.spill.folder / name for name in self._names(number)]
-        arrays = [np.fromfile(path, dtype) for path, dtype in zip(paths, self._types(), strict=True)]
+    def _count(self, files: Sequence[SpilledFile]) -> _CountedRange:
+        """Merge and count one range; the result is on disk."""
+        arrays = []
+        for file, dtype in zip(files, self.types, strict=True):
+            arrays.append(file.read(0, dtype, file.bytes // np.dtype(dtype).itemsize))
+            file.remove()
         words, counts = _runs(arrays[: len(self.words.groups)], arrays[-1] if self.weights is not None else None)
-        draft = self.spill.folder / f"draft-{number}"
-        with (
-            filling(self.spill.folder),
-            os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file,
-        ):
-            for array in (*words, counts.astype(np.min_scalar_type(counts.max(initial=0)))):
-                np.save(file, array)
-        replace(draft, self._result(number))
-        for path in paths:
-            path.unlink()
+        counts = counts.astype(np.min_scalar_type(counts.max(initial=0)))
+        found = _CountedRange(self.spill.new_file("counted"), [array.dtype for array in (*words, counts)], len(counts))
+        for array in (*words, counts):
+            found.file.append(array)
+        return found
+
+
+class _CountedRange(NamedTuple):
+    """The distinct words of a range and their counts, one array behind the other in a file."""
+
+    file: SpilledFile
+    types: list[Any]
+    length: int
+
+    def taken(self) -> tuple[list[Array], Array]:
+        """The arrays; the file is removed."""
+        starts = [0, *np.cumsum([dtype.itemsize * self.length for dtype in self.types]).tolist()]
+        *words, counts = [
+            self.file.read(start, dtype, self.length) for start, dtype in zip(starts, self.types, strict=False)
+        ]
+        self.file.remove()
+        return words, counts.astype(np.int64)
 
 
 def _runs(words: list[Array], weights: Array | None) -> tuple[list[Array], Array]:
@@ -284,7 +235,7 @@ def _together(
     columns: Mapping[str, Codes], words: PackedWords, pieces: Iterator[tuple[list[Array], Array]], spill: Spill
 ) -> CountTable:
     """The results of all ranges as one count table; on disk where it is too large for memory."""
-    gathered = [_Gathered(spill, f"tuples-{number}", len(columns) + 1) for number in range(len(columns) + 1)]
+    gathered = [_Gathered(spill, len(columns) + 1) for _ in range(len(columns) + 1)]
     for found, counts in pieces:
         for column, codes in zip(gathered, [*words.codes_of(found), counts], strict=True):
             column.add(codes)
@@ -296,8 +247,8 @@ def _together(
 class _Gathered:
     """Pieces of one array: in memory up to its share of the budget, then on disk."""
 
-    def __init__(self, spill: Spill, name: str, among: int) -> None:
-        self._spill, self._name = spill, name
+    def __init__(self, spill: Spill, among: int) -> None:
+        self._spill = spill
         self._most = spill.budget // (4 * among)
         self._pieces: list[Array] = []
         self._bytes = 0
@@ -309,7 +260,7 @@ class _Gathered:
         self._bytes += piece.nbytes
         self._pieces.append(piece)
         if self._file is None and self._bytes > self._most:
-            self._file = self._spill.file(self._name)
+            self._file = self._spill.new_file("tuples")
         if self._file is not None:
             for held in self._pieces:
                 self._file.append(held)
@@ -319,3 +270,40 @@ class _Gathered:
         if self._file is not None:
             return self._file.mapped(self._dtype)
         return np.concatenate(self._pieces) if self._pieces else np.zeros(0, self._dtype)
+
+
+# Which of some counted tuples each row on disk is: looked up by the words that its codes are packed into.
+
+
+class TupleOfRow:
+    """The tuples of some columns, in their order, and the place among them of any row.
+
+    >>> tuples, rows = Coded(np.array([3, 7]), 9), Coded(np.array([7, 3, 7]), 9)
+    >>> TupleOfRow([tuples], [rows]).of(slice(0, 3)).tolist()
+    [1, 0, 1]
+    """
+
+    def __init__(self, tuples: Sequence[Codes], rows: Sequence[Codes]) -> None:
+        self._rows = PackedWords.of(rows)
+        self._steps: list[tuple[Array, Array]] = []
+        found = PackedWords.of([Coded(one.codes, other.cardinality) for one, other in zip(tuples, rows, strict=True)])
+        count = len(tuples[0].codes)
+        rank = np.zeros(count, np.uint64)
+        for word in found.of_rows(slice(0, count)):
+            distinct, places = np.unique(word, return_inverse=True)
+            together = rank * np.uint64(len(distinct)) + places.astype(np.uint64)
+            pairs, ranks = np.unique(together, return_inverse=True)
+            self._steps.append((distinct, pairs))
+            rank = ranks.astype(np.uint64)
+        # the first of the tuples that are equal in these columns
+        self.first = np.full(int(rank.max(initial=0)) + 1, count, np.int64)
+        np.minimum.at(self.first, rank.astype(np.int64), np.arange(count))
+
+    def of(self, rows: slice) -> Array:
+        """The number of the tuple of each row: of a tuple that is there."""
+        rank = np.zeros(rows.stop - rows.start, np.uint64)
+        for (distinct, pairs), word in zip(self._steps, self._rows.of_rows(rows), strict=True):
+            rank = rank * np.uint64(len(distinct)) + np.searchsorted(distinct, word).astype(np.uint64)
+            if len(self._steps) > 1:
+                rank = np.searchsorted(pairs, rank).astype(np.uint64)
+        return self.first[rank.astype(np.int64)]

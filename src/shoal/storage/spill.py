@@ -1,7 +1,7 @@
-"""Arrays on disk where memory does not suffice: the folder of one run, its lock, its journal, and what it needs.
+"""Arrays on disk where memory does not suffice: the folder of one run, its lock, and what it needs.
 
 The folder holds data: it is its owner's alone (0700, files 0600). It is removed when the run ends, well or not. After
-a kill it stays; the next run goes on in it where the sources and the settings are the same, and removes it where not.
+a kill it stays, and the next run removes it.
 Windows removes no file that is mapped into memory: there what is still used then goes later, at the latest with the
 next run.
 """
@@ -12,7 +12,6 @@ import atexit
 import errno
 import gc
 import itertools
-import json
 import os
 import re
 import shutil
@@ -22,14 +21,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from shoal import progress
 from shoal.errors import InputError, Message, Setting
-from shoal.storage.table import ROWS_AT_ONCE, Array, on_disk
-from shoal.systems.files import forget_pages, is_own, others_may, replace, take_space, user
+from shoal.storage.table import Array, blocks_of, on_disk
+from shoal.systems.files import forget_pages, is_own, others_may, take_space, user
 from shoal.systems.files import remove as remove_file
 from shoal.systems.machine import free_memory
 from shoal.wording import in_units
@@ -84,35 +83,23 @@ class Spill:
 
     >>> with Spill(memory=1000) as spill:
     ...     spill.start(10_000)
-    ...     file = spill.file("ages"); _ = file.append(np.array([34, 51], np.uint8))
+    ...     file = spill.new_file("ages"); _ = file.append(np.array([34, 51], np.uint8))
     ...     ages = file.mapped(np.uint8)
     >>> ages.tolist(), spill.folder.exists()
     ([34, 51], False)
     """
 
-    def __init__(
-        self,
-        memory: str | int | None = None,
-        parent: str | Path | None = None,
-        stamp: Callable[[], str | None] = lambda: None,
-    ) -> None:
+    def __init__(self, memory: str | int | None = None, parent: str | Path | None = None) -> None:
         self.budget = memory_budget(memory)
         self.parent = Path(parent or os.environ.get("SHOAL_SPILL") or tempfile.gettempdir()).resolve()
-        self._stamp_of = stamp
-        self._stamp: str | None = None
         self._folder: Path | None = None
+        self._taken = itertools.count()
         self._lock: Lock | None = None
-        self.state: dict[str, Any] = {}
 
     @property
     def started(self) -> bool:
         """Whether anything is on disk."""
         return self._folder is not None
-
-    @property
-    def resumable(self) -> bool:
-        """Whether a run after a kill could go on."""
-        return self._stamp is not None
 
     @property
     def folder(self) -> Path:
@@ -121,20 +108,16 @@ class Spill:
         return self._folder
 
     def start(self, need: int) -> None:
-        """Make the folder, or take up one that a killed run with the same sources left; `need`: bytes at most."""
+        """Make the folder; `need`: bytes at most."""
         if self._folder is not None:
             return
         if not self.parent.is_dir():
             what = f"There is no folder {self.parent} for temporary files."
             raise InputError(what, _cure(need))
         _remove_what_was_in_use()
-        self._stamp = self._stamp_of()
-        self._take_up()
-        if self._folder is None:
-            self._remove_abandoned()
-            self._check(need)
-            self._make()
         self._remove_abandoned()
+        self._check(need)
+        self._make()
         progress.report(f"using up to {in_units(need)} of disk in {self.parent}", 0)
 
     def _check(self, need: int) -> None:
@@ -146,30 +129,11 @@ class Spill:
                 _cure(need),
             )
 
-    def _path(self) -> Path:
-        return self.parent / f"{_PREFIX}-{user()}-{self._stamp}"
-
-    def _take_up(self) -> None:
-        """Go on in the folder of a killed run with the same sources and settings."""
-        if self._stamp is None or not _is_ours(self._path()):
-            return
-        lock = _lock_of(self._path())
-        if lock.take():
-            self._folder, self._lock = self._path(), lock
-            journal = self._folder / "state.json"
-            self.state = json.loads(journal.read_bytes()) if journal.exists() else {}
-
     def _make(self) -> None:
         """A new folder, locked; one that another run took for abandoned before it was locked is let go."""
         while self._lock is None:
             try:
-                path = self._path()
-                if self._stamp is None or path.exists() or path.is_symlink():
-                    path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-{user()}-", dir=self.parent))
-                else:
-                    path.mkdir(mode=0o700)
-            except FileExistsError:  # an equal run made it in this moment
-                continue
+                path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-{user()}-", dir=self.parent))
             except OSError as error:
                 why = error.strerror or "no right to write there"
                 raise InputError(f"{self.parent} cannot be written to: {why}.", _cure(0)) from None
@@ -178,42 +142,28 @@ class Spill:
                 self._folder, self._lock = path, lock
 
     def _remove_abandoned(self) -> None:
-        """What killed runs left, and nobody goes on with, is data in the wrong place."""
+        """What killed runs left is data in the wrong place."""
         for path in self.parent.glob(f"{_PREFIX}-{user()}-*"):
-            if path != self._folder and path != self._path() and _is_ours(path):
+            if _is_ours(path):
                 lock = _lock_of(path)
                 if lock.take():
                     _remove(path, lock)
                     lock.release()
 
     def new_file(self, word: str) -> SpilledFile:
-        """A file of the folder that neither this run nor one before it has, nor another thread takes meanwhile."""
-        for number in itertools.count():
-            path = self.folder / f"{word}-{number}"
+        """A new file of the folder, which no other thread takes meanwhile."""
+        while True:
+            path = self.folder / f"{word}-{next(self._taken)}"
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # looking first would let two take one name
                 break
         return SpilledFile(path)
-
-    def file(self, name: str) -> SpilledFile:
-        """A new file of the folder."""
-        return SpilledFile(self.folder / name)
 
     def array(self, word: str, dtype: Any, rows: int) -> Array:
         """A new array on disk that is filled in any order; its space is taken at once, so that it cannot lack later."""
         file = self.new_file(word)
         file.take(rows * np.dtype(dtype).itemsize)
         return file.mapped(dtype, writable=True)
-
-    def keep(self, **state: Any) -> None:
-        """Note in the journal what is done, so that a run after a kill need not do it again."""
-        self.state.update(state)
-        draft = self.folder / "state.json.new"
-        with filling(self.folder), os.fdopen(opened(draft), "wb") as file:
-            file.write(json.dumps(self.state).encode())
-            file.flush()
-            os.fsync(file.fileno())
-        replace(draft, self.folder / "state.json")
 
     def close(self) -> None:
         """Remove everything; arrays that are mapped stay readable until nobody uses them."""
@@ -229,15 +179,55 @@ class Spill:
         self.close()
 
 
-class SpilledFile:
-    """Arrays one behind the other in a file: a new one, or the first `kept` bytes of one that is there."""
+class Memory:
+    """Where a job puts arrays that fit in memory: the same as in a `Spill`, without files.
 
-    def __init__(self, path: Path, kept: int | None = None) -> None:
+    >>> file = MEMORY.new_file("ages"); file.append(np.array([34, 51], np.uint8))
+    0
+    >>> file.mapped(np.uint8).tolist(), len(MEMORY.array("ages", np.uint8, 3))
+    ([34, 51], 3)
+    """
+
+    def new_file(self, word: str) -> MemoryFile:
+        """Arrays one behind the other."""
+        return MemoryFile()
+
+    def array(self, word: str, dtype: Any, rows: int) -> Array:
+        """A new array that is filled in any order."""
+        return np.empty(rows, dtype)
+
+
+class MemoryFile:
+    """Arrays one behind the other in memory."""
+
+    def __init__(self) -> None:
+        self._arrays: list[Array] = []
+        self.bytes = 0
+
+    def append(self, array: Array) -> int:
+        """An array at the end; where it starts."""
+        self._arrays.append(array)
+        self.bytes += array.nbytes
+        return self.bytes - array.nbytes
+
+    def mapped(self, dtype: Any) -> Array:
+        """All of them as one array."""
+        return self._arrays[0] if len(self._arrays) == 1 else np.concatenate([np.empty(0, dtype), *self._arrays])
+
+
+MEMORY = Memory()
+# where a job puts its arrays
+Store: TypeAlias = Memory | Spill
+
+
+class SpilledFile:
+    """Arrays one behind the other in a new file, its owner's alone."""
+
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._handle = os.fdopen(opened(path) if kept is None else os.open(path, os.O_RDWR), "r+b", buffering=0)
-        self.bytes = kept or 0
-        self._handle.truncate(self.bytes)
-        self._handle.seek(self.bytes)
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        self._handle = os.fdopen(opened, "r+b", buffering=0)
+        self.bytes = 0
 
     def append(self, array: Array) -> int:
         """Write an array at the end; where it starts."""
@@ -295,15 +285,6 @@ def remove(array: Array) -> None:
         remove_file(Path(str(getattr(array, "filename", ""))))
 
 
-def blocks_of(rows: int) -> list[slice]:
-    """Rows in blocks that are worked on at once.
-
-    >>> blocks_of(3)
-    [slice(0, 3, None)]
-    """
-    return [slice(start, min(start + ROWS_AT_ONCE, rows)) for start in range(0, rows, ROWS_AT_ONCE)]
-
-
 def in_blocks(array: Array, change: Callable[[Array], Array], dtype: Any) -> Array:
     """What `change` makes of an array, block by block onto the disk where the array itself is there.
 
@@ -317,12 +298,12 @@ def in_blocks(array: Array, change: Callable[[Array], Array], dtype: Any) -> Arr
         return _changed(array, change, SpilledFile(path.with_name(f"{path.name}-{next(_NUMBERS)}")), dtype)
     with Spill(parent=path.parent.parent if path.parent.parent.is_dir() else None) as spill:
         spill.start(len(array) * np.dtype(dtype).itemsize)
-        return _changed(array, change, spill.file("changed"), dtype)
+        return _changed(array, change, spill.new_file("changed"), dtype)
 
 
 def _changed(array: Array, change: Callable[[Array], Array], file: SpilledFile, dtype: Any) -> Array:
-    for start in range(0, len(array), ROWS_AT_ONCE):
-        file.append(change(np.asarray(array[start : start + ROWS_AT_ONCE])).astype(dtype, copy=False))
+    for block in blocks_of(len(array)):
+        file.append(change(np.asarray(array[block])).astype(dtype, copy=False))
     forget(array)
     return file.mapped(dtype)
 
@@ -347,11 +328,6 @@ class filling:
             raise InputError(what, _cure(0)) from None
 
 
-def opened(path: Path) -> int:
-    """A new file, its owner's alone."""
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
-
-
 def _is_ours(path: Path) -> bool:
     """Whether a folder is this user's own and nobody else's."""
     try:
@@ -369,10 +345,7 @@ def _lock_of(folder: Path) -> Lock:
 
 
 def _remove(folder: Path, lock: Lock) -> bool:
-    """Remove a folder whose lock is held, and the lock last; whether nothing in it is in use any more.
-
-    An equal run that takes the lock before the folder itself is removed goes on in it, and it stays.
-    """
+    """Remove a folder whose lock is held, and the lock last; whether nothing in it is in use any more."""
     with suppress(OSError):
         for entry in folder.iterdir():
             if entry.name != _LOCK:

@@ -32,6 +32,28 @@ def rows_counted_at_once(values: int) -> int:
     return min(max(1 << 16, 4 * values), ROWS_AT_ONCE)
 
 
+def blocks_of(rows: int) -> list[slice]:
+    """Rows in blocks that are worked on at once: a table in memory has few of them, one on disk as many as it takes.
+
+    >>> blocks_of(3)
+    [slice(0, 3, None)]
+    """
+    return [slice(start, min(start + ROWS_AT_ONCE, rows)) for start in range(0, rows, ROWS_AT_ONCE)]
+
+
+def records_with(codes: Array, code: int, records: Array | None = None) -> int:
+    """How many rows have a code, or the records that they stand for; block by block.
+
+    >>> records_with(np.array([2, 0, 2]), 2), records_with(np.array([2, 0, 2]), 2, np.array([5, 1, 2]))
+    (2, 7)
+    """
+    found = 0
+    for block in blocks_of(len(codes)):
+        rows = codes[block] == code
+        found += int(np.count_nonzero(rows) if records is None else records[block][rows].sum())
+    return found
+
+
 def on_disk(array: Array) -> bool:
     """Whether an array is read from the disk as it is used; what was computed from such a one is in memory.
 
@@ -194,7 +216,7 @@ class Table:
     labels: Labels = field(default_factory=dict, repr=False, compare=False)
     # the address in a database from which it was read
     address: Any = field(default=None, repr=False, compare=False)
-    # the files from which it was read, as they were then (`shoal.storage.reading.unchanged`)
+    # the files from which it was read, as they were then (`shoal.storage.reading.files`)
     files: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     # the memory that work on it may take, where it was asked for (`Options.memory`)
     memory: str | int | None = field(default=None, repr=False, compare=False)
@@ -216,6 +238,10 @@ class Table:
         if missing:
             raise InputError.missing_columns(missing, self.columns, self.name)
         return [self.columns[name] for name in names]
+
+    def on_disk(self, names: Sequence[str] | None = None) -> bool:
+        """Whether rows of some columns (all) are on disk."""
+        return any(on_disk(column.codes) for column in self.select(self.names if names is None else names))
 
     def take(self, rows: Array) -> Table:
         """The same table on some rows (positions or a mask)."""

@@ -161,18 +161,18 @@ class Block:
         return known
 
 
-def blocks_of(texts: Iterable[str], languages: tuple[str, ...]) -> Iterator[Block]:
-    """The texts as blocks of notes, in their order."""
-    block: list[Note] = []
+def notes_in_blocks(texts: Iterable[str], languages: tuple[str, ...]) -> Iterator[list[Note]]:
+    """The texts as notes, as many at once as make a block, in their order."""
+    notes: list[Note] = []
     characters = 0
     for text in texts:
-        block.append(Note(text, languages))
+        notes.append(Note(text, languages))
         characters += len(text)
-        if len(block) == _MOST_NOTES or characters > _MOST_CHARACTERS:
-            yield Block(block)
-            block, characters = [], 0
-    if block:
-        yield Block(block)
+        if len(notes) == _MOST_NOTES or characters > _MOST_CHARACTERS:
+            yield notes
+            notes, characters = [], 0
+    if notes:
+        yield notes
 
 
 @cache

@@ -12,7 +12,7 @@ from itertools import pairwise
 from shoal import progress
 from shoal.text import terms
 from shoal.text.base import Note, Span
-from shoal.text.block import Block, blocks_of
+from shoal.text.block import Block, notes_in_blocks
 from shoal.text.known import find_known
 from shoal.text.known_values import KnownSet
 from shoal.text.model import TextModel, model_spans
@@ -194,23 +194,55 @@ def find_spans(
             rows.setdefault(text, []).append(number)
     found: list[list[Span]] = [[] for _ in texts]
     places = iter(rows.values())
-    for block in blocks_of(rows, languages):
-        for note, ours in zip(block.notes, spans_of(block), strict=True):
+    for notes in notes_in_blocks(rows, languages):
+        for note, ours in zip(notes, spans_of(notes), strict=True):
             theirs = model_spans(model, note) if model is not None else []
-            numbers = next(places)
-            resolved = resolve(note, [ours, theirs]) if extra is None else []
-            for number in numbers:
-                known = extra(number, note) if extra is not None else []
-                found[number] = resolve(note, [known, ours, theirs]) if extra is not None else list(resolved)
+            for number in next(places):
+                found[number] = _with_known(note, number, [ours, theirs], extra)
     return found
 
 
-def spans_of(block: Block) -> list[list[Span]]:
-    """What the recognisers find in each note of a block, in characters of its original text; spans may overlap."""
-    found: list[list[Span]] = [[] for _ in block.notes]
-    for recogniser in RECOGNISERS:
-        recogniser.find_in(block, found)
-    return [_as_written(note, spans) if spans else spans for note, spans in zip(block.notes, found, strict=True)]
+def _with_known(note: Note, number: int, tiers: list[list[Span]], extra: Extra | None) -> list[Span]:
+    """Spans of a note with what else is known about its text, without overlap."""
+    if is_withheld(tiers[0]):
+        return tiers[0]
+    try:
+        return resolve(note, tiers if extra is None else [extra(number, note), *tiers])
+    except MemoryError:
+        raise
+    except Exception:
+        return [withheld(note.text, "the search for known values failed")]
+
+
+def withheld(text: str, reason: str) -> Span:
+    """All of a note: what could not be searched to its end does not leave."""
+    return Span(0, len(text), "withheld", 1.0, reason)
+
+
+def is_withheld(spans: Sequence[Span]) -> bool:
+    """Whether a note is withheld."""
+    return any(span.kind == "withheld" for span in spans)
+
+
+def spans_of(notes: list[Note]) -> list[list[Span]]:
+    """What the recognisers find in each note, in characters of its original text; spans may overlap.
+
+    Where a recogniser fails, its note is withheld and the others are not: they are searched one by one.
+    """
+    found: list[list[Span]] = [[] for _ in notes]
+    asked = ""
+    try:
+        block = Block(notes)
+        for recogniser in RECOGNISERS:
+            asked = f"the recogniser of {recogniser.name} failed"
+            recogniser.find_in(block, found)
+        return [_as_written(note, spans) if spans else spans for note, spans in zip(notes, found, strict=True)]
+    except MemoryError:
+        raise
+    except Exception:
+        if len(notes) == 1:
+            return [[withheld(notes[0].text, asked)]]
+        return [spans_of([Note(note.text, note.languages)])[0] for note in notes]
 
 
 def _as_written(note: Note, spans: list[Span]) -> list[Span]:
@@ -288,21 +320,13 @@ MOST_ROUNDS = 12
 _WHOLE_WORDS = 6
 
 
-class UnsettledError(Exception):
-    """The text of this number shows something new whenever it is searched again."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
 def settled_spans(
     texts: Sequence[str | None], known: Sequence[KnownSet | None], model: TextModel | None = None
 ) -> list[list[Span]]:
     """The identifiers of each text, known values first; a text whose spans are tagged has no identifier left.
 
     `known[n]` is what is known of the person of text n. After the first round only texts that changed are searched
-    again, with their tags, until a round finds nothing.
+    again, with their tags, until a round finds nothing. A text that shows something new each time is withheld.
 
     >>> from shoal.text.known_values import KnownValue
     >>> text = "Rose wrote from a.b@c.org"
@@ -320,14 +344,16 @@ def settled_spans(
         still = []
         for number, entry, spans in zip(open_, tagged, more, strict=True):
             pieces = [piece for span in spans for piece in entry.back(span)]
-            if pieces:
+            if is_withheld(pieces):
+                found[number] = [withheld(texts[number] or "", pieces[0].reason)]
+            elif pieces:
                 if turn >= _WHOLE_WORDS:
                     pieces = _whole_words(texts[number] or "", pieces, found[number])
                 found[number] = sorted([*found[number], *pieces], key=lambda span: span.start)
                 still.append(number)
         open_ = still
-    if open_:
-        raise UnsettledError(open_[0])
+    for number in open_:
+        found[number] = [withheld(texts[number] or "", "it shows something new whenever it is searched again")]
     return found
 
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
-from typing import Literal, get_args
+from typing import get_args
 
 from shoal.errors import InputError, Message, Setting, check_choice
+from shoal.vocabulary import SafetyMethod
 
-SafetyMethod = Literal["greedy", "exact"]
 # so many comparisons of the exact search for one document (some ten seconds), then it gives up and says so
 MOST_WORK = 50_000_000
 

@@ -12,6 +12,7 @@ from typing import overload
 
 import polars as pl
 
+from shoal.storage.months import month_words
 from shoal.text.base import Span, TextKind
 from shoal.text.known_values import (
     LEAST_DIGITS,
@@ -29,7 +30,7 @@ from shoal.text.known_values import (
 )
 from shoal.text.terms import words_set
 from shoal.text.words import is_word, is_word_of, lexicon
-from shoal.text.written_dates import dates_in, month_words
+from shoal.text.written_dates import dates_in
 
 # Names that are misspelt by one edit: a letter added, left out or exchanged, or two neighbours swapped.
 #
@@ -94,8 +95,9 @@ def within_one_edit(first: str, second: str) -> bool:
 REASON = "a value that the table has of this person"
 # what may stand between the parts of one name, and between the groups of one number
 _BETWEEN_NAMES = re.compile(r"[ \t,'\u2019\-\u2010\u2011]{1,3}|\r?\n ?")
-# between the parts of a whole name that stands there in sequence: a dot and a blank behind an initial or a title only
-_IN_WHOLE = re.compile(r"(?:[^\w!?:;.]|_|\.(?=\w)){1,4}")
+# between the parts of a whole name that stands there in sequence: a dot, but a dot and a blank behind an initial or a
+# title only
+_IN_WHOLE = re.compile(r"(?:[^\w!?:;.]|_){0,3}(?:[^\w!?:;]|_)")
 _IN_WHOLE_BEHIND_INITIAL = re.compile(r"(?:[^\w!?:;]|_){1,4}")
 _BEHIND_INITIAL = re.compile(r"\.? ?-?|[ '\u2019]")
 _BEFORE_MONTH = words_set(
@@ -109,6 +111,7 @@ _SENTENCE_END = re.compile(r"[.!?:;\n\u2022*\"\u201c]\s*$")
 _MOST_GROUPS = 9
 _PREFIX = 4
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_DIGITS = "0123456789"
 # a written date reaches at most so far from the number of its day
 _AROUND = 32
 # texts whose words are counted at once
@@ -206,6 +209,9 @@ def find_known(text: str, known: KnownSet) -> list[Span]:
     found = list(_literals(text, known)) if known.literals else []
     words = folded_words(text)
     has = set(words)
+    if known.words and (numbered := {word: name for word in has if (name := _numbered_name(word, known)) is not None}):
+        words = [numbered.get(word, word) for word in words]
+        has = set(words)
     named = not known.triggers.isdisjoint(has)
     streets = bool(known.sequences)
     digits = _code_places(words, has, known) if known.prefixes else []
@@ -227,6 +233,15 @@ def find_known(text: str, known: KnownSet) -> list[Span]:
     if known.initials and not (text.isascii() and known.initials.isdisjoint(has)):
         found += _dotted(text, known)
     return _joined(found) if found else []
+
+
+def _numbered_name(word: str, known: KnownSet) -> str | None:
+    """The name in a word that is a name with digits beside it: `Quindlen2`, `QUINDLEN1954`."""
+    name = word.strip(_DIGITS) if not word.isalpha() else word
+    if name == word or name not in known.words:
+        return None
+    kind, rule = known.words[name]
+    return name if kind == "name" and rule != "weak" else None
 
 
 def _places(words: list[str], sought: set[str]) -> list[int]:

@@ -18,6 +18,7 @@ _END = "\n|\n"
 _CUT = re.compile(r"(?<!\b\w)\.(?!\w)|[!?:;]|[\W_]{5,}")
 _SIGNS = re.compile(r"[\W_]+")
 _LEAST_PART = 4
+_DIGITS = "0123456789"
 
 
 class PlainSearch:
@@ -63,7 +64,7 @@ class PlainSearch:
         """
         cut = TAG.sub(_END, note).replace(MASK, _END)
         words = _words(_CUT.sub(_END, cut))
-        if not self._words.isdisjoint(words):
+        if not self._words.isdisjoint((*words, *(word.strip(_DIGITS) for word in words))):
             return True
         plain, lower = f" {' '.join(words)} ", cut.lower()
         return (

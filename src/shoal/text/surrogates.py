@@ -208,7 +208,7 @@ class PersonSurrogates:
         if not parts:
             return
         if "," in shown and len(parts) > 1:
-            first = name_key(TOKEN.findall(shown.split(",")[0])[-1])
+            first = name_key(next(reversed(TOKEN.findall(shown.split(",")[0])), ""))
             given = parts[parts.index(first) + 1 :] if first in parts else parts[1:]
         else:
             given = parts[:-1]
@@ -297,7 +297,7 @@ class PersonSurrogates:
     def _drawn_name(self, key: str, place: Place) -> str | None:
         gender = self._genders.get(key) or gender_of(key)
         by_letter = given_names(gender) if place == "given" else surnames()
-        names = by_letter.get(self._letter(key[0]), [])
+        names = by_letter.get(self._letter(key), [])
         used = {folded(name) for name in self._used} | self._seen | self.taken
         for turn in range(_MOST_DRAWS):
             drawn = self._draw("name", key, turn)
@@ -314,7 +314,9 @@ class PersonSurrogates:
         order = sorted(_LETTERS, key=lambda letter: self._draw("letter", letter, 0))
         return dict(zip(order, order[1:] + order[:1], strict=True))
 
-    def _letter(self, letter: str) -> str:
+    def _letter(self, key: str) -> str:
+        """The letter that a folded name starts with instead; one of another script starts with a letter of its own."""
+        letter = next((sign for sign in key if sign.isalpha()), key[0])
         return self._exchanged.get(letter) or self._exchanged[_LETTERS[ord(letter) % 26]]
 
     # numbers

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from shoal.identifiers import place_lists
 from shoal.identifiers.letters import plain
-from shoal.storage.dates import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
+from shoal.storage.months import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
 
 
 def phrases(name: str) -> list[str]:

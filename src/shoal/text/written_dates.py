@@ -12,39 +12,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 
-from shoal.storage.dates import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
+from shoal.storage.months import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE, month_words, months_of, plain
 from shoal.vocabulary import DateOrder
 
-_ALSO = {"sept": ("en", 9), "jän": ("de", 1), "jänner": ("de", 1), "mrz": ("de", 3), "marz": ("de", 3)}
 _CENTURY = range(1800, 2200)
-
-
-@cache
-def month_words() -> dict[str, list[tuple[str, int, bool]]]:
-    """Each month's name in small letters, accents kept and dropped: its languages, its number, whether it is whole."""
-    found: dict[str, list[tuple[str, int, bool]]] = {}
-    for whole, names in ((True, MONTHS_BY_LANGUAGE), (False, SHORT_MONTHS_BY_LANGUAGE)):
-        for language, text in names.items():
-            for number, word in enumerate(text.split(), 1):
-                for spelled in {word.lower(), plain(word)}:
-                    entries = found.setdefault(spelled, [])
-                    if all((known, month) != (language, number) for known, month, _ in entries):
-                        entries.append((language, number, whole))
-    for word, (language, number) in _ALSO.items():
-        found.setdefault(word, []).append((language, number, False))
-    return found
-
-
-def plain(text: str) -> str:
-    """Small letters without accents.
-
-    >>> plain("Février")
-    'fevrier'
-    """
-    return text.lower().translate(_ACCENTS)
-
-
-_ACCENTS = str.maketrans("äáàâãéèêëíìîïóòôöõúùûüñç", "aaaaaeeeeiiiiooooouuuunc")
 
 
 @cache
@@ -128,12 +99,6 @@ def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
         year = int(match[written].lstrip("'\u2019")) if match[written] else None  # type: ignore[assignment]
         found = [(year, month, int(match[number])) for _, month, _ in months_of(match[name])]
     return tuple(dict.fromkeys(reading for reading in found if _exists(*reading)))
-
-
-def months_of(word: str) -> list[tuple[str, int, bool]]:
-    """What a month's name can be: language, number, whether it is whole."""
-    words = month_words()
-    return words.get(word.lower()) or words[plain(word)]
 
 
 def _exists(year: int | None, month: int, day: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -34,9 +35,13 @@ class ColumnCost:
     unknown: float
     sentence: str
 
+    @property
+    def beside_name(self) -> str:
+        """The sentence where the name of the column stands before it."""
+        return self.sentence.removeprefix(self.column).removeprefix(":").lstrip()
 
-@dataclass(frozen=True)
-class Widened:
+
+class Widened(NamedTuple):
     """Groups of records of one column: how many records, the width or the number of members of what is shown, and
     whether nothing is. A width of 0 and a size of 1 is a value as it was."""
 

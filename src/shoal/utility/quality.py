@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from shoal.utility.analysis import (
 )
 from shoal.utility.cost import average_class_size, discernibility
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
-from shoal.wording import percent
+from shoal.wording import figure, percent
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +72,7 @@ class QualityFigures(Result):
     def sections(self) -> list[Section]:
         """Every figure, then the loss of each column."""
         figures = ("loss", "precision", "entropy", "discernibility", "average_class_size", "information_loss")
-        rows = [Figure(name.replace("_", " "), _shown(getattr(self, name))) for name in figures]
+        rows = [Figure(name.replace("_", " "), figure(getattr(self, name))) for name in figures]
         if self.accuracy is not None:
             word = "accuracy" if self.accuracy.measure == "accuracy" else "variance explained"
             rows += [
@@ -80,17 +80,13 @@ class QualityFigures(Result):
                 for name in ("original", "released", "baseline")
             ]
         columns = [
-            (name, _shown(loss), Bar(min(loss, 1.0)) if loss is not None else "")
+            (name, figure(loss), Bar(min(loss, 1.0)) if loss is not None else "")
             for name, loss in self.by_column.items()
         ]
         shown: list[Section] = [Headline(self.summary()), Figures(rows), Grid(("column", "loss", ""), columns)]
         if self.analysis is not None:
             shown += analysis_sections(self.analysis)
         return shown if self.weighted is None else [*shown, weighted_grid(self.weighted)]
-
-
-def _shown(figure: float | None) -> str:
-    return "–" if figure is None else f"{figure:.4f}"
 
 
 def quality(
@@ -171,8 +167,7 @@ def _pairs(before: Table, after: Table, names: Sequence[str]) -> list[tuple[Colu
     return list(zip(before.select(names), after.select(names), strict=True))
 
 
-@dataclass(frozen=True)
-class _ColumnCost:
+class _ColumnCost(NamedTuple):
     """One column: the part x of the loss, the share of bits that are missing, the mean height."""
 
     loss: float | None

@@ -1,8 +1,9 @@
-"""The pages, one module per step of the work; each has a router."""
+"""The pages, one module per step of the work; each has a router, and a `STEP` where it stands in the list of steps.
+
+To add a page, write its module and its template, and name the module here.
+"""
 
 from __future__ import annotations
-
-from fastapi import APIRouter
 
 from shoal.app.pages import (
     check,
@@ -18,8 +19,9 @@ from shoal.app.pages import (
     running,
     start,
 )
+from shoal.app.pages.steps import STEPS
 
-ROUTERS: tuple[APIRouter, ...] = tuple(
-    module.router
-    for module in (start, running, data, columns, risk, knowledge, protect, hierarchies, check, release, desk, policies)
-)
+# in the order of the list of steps
+PAGES = (start, running, data, columns, risk, knowledge, protect, hierarchies, check, release, desk, policies)
+ROUTERS = tuple(module.router for module in PAGES)
+STEPS.extend(module.STEP for module in PAGES if hasattr(module, "STEP"))

@@ -1,7 +1,8 @@
 """Charts of the pages as SVG: texts escaped, no style or script inside, points that are links.
 
 The report's charts are pictures; these are parts of a page: their points can be reached by keyboard, their colours and
-letters are the style sheet's, and nothing but a few lines of text is needed to draw them.
+letters are the style sheet's, and nothing but a few lines of text is needed to draw them. What they show are the same
+pictures of sections.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from dataclasses import dataclass
 from html import escape
 
 from markupsafe import Markup
+
+from shoal.results.sections import Bar, BarPicture, Chart, Grid, LinePicture, RatePicture
+from shoal.wording import percent, share
 
 _WIDTH, _HEIGHT = 380, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 24, 40
@@ -46,27 +50,36 @@ class ChartAxis:
 PERCENT = ChartAxis(0, 1, [(0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1, "100%")], "")
 
 
-@dataclass(frozen=True)
-class BarRow:
-    """A bar with its name and its number; `second` draws it in the quiet colour, `tone` in that of a risk."""
+def drawn(chart: Chart) -> Markup:
+    """The picture of a section as a part of a page.
 
-    name: str
-    share: float
-    value: str
-    tone: str = ""
+    >>> picture = BarPicture((BarRow("<i>", 0.5, "before"), BarRow("<i>", 0.25, "after")), "share")
+    >>> "&lt;i&gt;" in drawn(Chart(picture, "what")), "50.0% → 25.0%" in drawn(Chart(picture, "what"))
+    (True, True)
+    """
+    match chart.picture:
+        case BarPicture():
+            return paired_bars(chart.picture, chart.alternative)
+        case RatePicture():
+            return rates(chart.picture, chart.alternative)
+        case LinePicture():
+            return _line(chart.picture, chart.alternative)
+    return Markup(f"<p>{escape(chart.alternative)}</p>")
 
 
-@dataclass(frozen=True)
-class RateRow:
-    """An attack's rate with its interval, and what it is held against."""
-
-    name: str
-    rate: float | None
-    low: float | None
-    high: float | None
-    baseline: float | None
-    control: float | None
-    value: str
+def _line(picture: LinePicture, words: str) -> Markup:
+    """Over shares from nothing to all; where the points have names, from nothing to the last of them."""
+    own = picture.own
+    points = [
+        Point(point.x, point.y, point.label, chosen=own is not None and (own.x, own.y) == (point.x, point.y))
+        for point in sorted(picture.points, key=lambda point: point.x)
+    ]
+    across = ChartAxis(0, 1, PERCENT.ticks, picture.x)
+    if any(point.label for point in points):
+        ticks = [(point.x, f"{100 * point.x:.3g}%") for point in points]
+        across = ChartAxis(0, points[-1].x * 1.12, ticks, picture.x)
+    up = shares_up_to(max(point.y for point in points), picture.y if picture.figures else "")
+    return line_chart(points, across, up, words)
 
 
 def line_chart(
@@ -74,8 +87,6 @@ def line_chart(
     across: ChartAxis,
     up: ChartAxis,
     words: str,
-    *,
-    limit: tuple[float, str] | None = None,
     target: str = "",
 ) -> Markup:
     """A line through points; each point with an `href` is a link, whose answer replaces the element `target`.
@@ -94,11 +105,6 @@ def line_chart(
         )
 
     parts = [_axes(across, up)]
-    if limit is not None and up.low <= limit[0] <= up.high:
-        level = place(Point(across.low, limit[0]))[1]
-        parts.append(f'<line class="limit" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{level}" y2="{level}"/>')
-        word = f'<text class="limit-word" x="{_WIDTH - _RIGHT}" y="{level - 5}" text-anchor="end">'
-        parts.append(f"{word}{escape(limit[1])}</text>")
     places = [place(point) for point in points]
     if len(places) > 1:
         path = " ".join(f"{x},{y}" for x, y in places)
@@ -182,37 +188,44 @@ def shares_up_to(most: float, title: str = "") -> ChartAxis:
     return ChartAxis(0, count * step, [(part * step, f"{100 * part * step:g}%") for part in range(count + 1)], title)
 
 
-def bars(rows: Sequence[BarRow], words: str) -> Markup:
-    """Bars that lie below each other, with names and numbers as text of the page.
+def bars(grid: Grid, words: str, warn_first: bool = False) -> Markup:
+    """A grid with a bar in each row, as names, bars and what stands before the bar; the first may be a warning.
 
-    >>> "&lt;i&gt;" in bars([BarRow("<i>", 0.5, "50%")], "what")
+    >>> "&lt;i&gt;" in bars(Grid(("", "share", ""), [("<i>", "50%", Bar(0.5))]), "what")
     True
     """
-    lines = "".join(
-        f'<li class="barrow"><span><bdi>{escape(row.name)}</bdi></span>'
-        f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="track" width="100" height="10"/>'
-        f'<rect class="fill {escape(row.tone)}" width="{100 * min(max(row.share, 0), 1):.2f}" height="10"/></svg>'
-        f'<span class="n">{escape(row.value)}</span></li>'
-        for row in rows
+    lines = []
+    for place, row in enumerate(grid.rows):
+        at, bar = next((number, content) for number, content in enumerate(row) if isinstance(content, Bar))
+        length, tone = min(max(bar.share, 0), 1), " bad" if warn_first and not place and bar.share else ""
+        track = '<rect class="track" width="100" height="10"/>'
+        fill = f'<rect class="fill{tone}" width="{100 * length:.2f}" height="10"/>'
+        lines.append(_bar_line(str(row[0]), track + fill, 10, str(row[at - 1])))
+    return Markup(f'<ul class="bars" aria-label="{escape(words)}">{"".join(lines)}</ul>')
+
+
+def _bar_line(name: str, marks: str, height: int, value: str) -> str:
+    return (
+        f'<li class="barrow"><span><bdi>{escape(name)}</bdi></span><svg viewBox="0 0 100 {height}" '
+        f'preserveAspectRatio="none" aria-hidden="true">{marks}</svg><span class="n">{escape(value)}</span></li>'
     )
-    return Markup(f'<ul class="bars" aria-label="{escape(words)}">{lines}</ul>')
 
 
-def paired_bars(rows: Sequence[tuple[str, float, float, str]], words: str) -> Markup:
-    """Two bars for each name, before above after: lengths between 0 and 1, and both numbers."""
-    lines = "".join(
-        f'<li class="barrow"><span><bdi>{escape(name)}</bdi></span>'
-        f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="fill second" width="{100 * before:.2f}" height="4.4"/>'
-        f'<rect class="fill" width="{100 * after:.2f}" height="4.4" y="5.6"/></svg>'
-        f'<span class="n">{escape(value)}</span></li>'
-        for name, before, after, value in rows
-    )
-    return Markup(f'<ul class="bars pairs-of-bars" aria-label="{escape(words)}">{lines}</ul>')
+def paired_bars(picture: BarPicture, words: str) -> Markup:
+    """Two bars for each name, before above after, as long as their part of the longest; and both shares."""
+    pairs: dict[str, list[float]] = {}
+    for row in picture.rows:
+        pairs.setdefault(row.label, []).append(row.value)
+    most = max((value for values in pairs.values() for value in values), default=1) or 1
+    lines = []
+    for name, values in pairs.items():
+        marks = f'<rect class="fill second" width="{100 * values[0] / most:.2f}" height="4.4"/>'
+        marks += f'<rect class="fill" width="{100 * values[-1] / most:.2f}" height="4.4" y="5.6"/>'
+        lines.append(_bar_line(name, marks, 10, " → ".join(map(percent, values))))
+    return Markup(f'<ul class="bars pairs-of-bars" aria-label="{escape(words)}">{"".join(lines)}</ul>')
 
 
-def rates(rows: Sequence[RateRow], words: str) -> Markup:
+def rates(picture: RatePicture, words: str) -> Markup:
     """Rates with their intervals between 0% and 100%, whatever they are, beside what guessing and others give."""
 
     def at(value: float) -> str:
@@ -222,7 +235,7 @@ def rates(rows: Sequence[RateRow], words: str) -> Markup:
         return f'<line class="{kind}" x1="{at(first)}" x2="{at(last)}" y1="{top}" y2="{bottom}"/>'
 
     lines = []
-    for row in rows:
+    for row in picture.rows:
         marks = ['<rect class="track" width="100" height="10" y="5"/>']
         marks += [line("grid", part, part, 0, 20) for part in (0, 0.25, 0.5, 0.75, 1)]
         marks += [line("tick guess", row.baseline, row.baseline, 2, 18)] if row.baseline is not None else []
@@ -230,10 +243,7 @@ def rates(rows: Sequence[RateRow], words: str) -> Markup:
         if row.low is not None and row.high is not None:
             marks.append(line("span", row.low, row.high, 10, 10))
         marks += [line("point", row.rate, row.rate, 10, 10)] if row.rate is not None else []
-        lines.append(
-            f'<li class="barrow"><span>{escape(row.name)}</span><svg viewBox="0 0 100 20" preserveAspectRatio="none"'
-            f' aria-hidden="true">{"".join(marks)}</svg><span class="n">{escape(row.value)}</span></li>'
-        )
+        lines.append(_bar_line(row.label, "".join(marks), 20, share(row.rate)))
     axis = "".join(f"<span>{part}%</span>" for part in (0, 25, 50, 75, 100))
     scale = f'<div class="barrow scale" aria-hidden="true"><span></span><span class="marks">{axis}</span></div>'
     listed = f'<ul class="bars" aria-label="{escape(words)}">{"".join(lines)}</ul>'

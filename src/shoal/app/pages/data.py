@@ -12,13 +12,22 @@ from shoal.app.api_models import ReadingOptions
 from shoal.app.opening import allowed_reading
 from shoal.app.pages.request import ensure, needs_again
 from shoal.app.pages.running import back
-from shoal.app.pages.steps import page, same
+from shoal.app.pages.steps import AppStep, page, same
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, picker_of, render, workspace_of
+from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.errors import InputError
 from shoal.wording import percent
 
 router = APIRouter()
+STEP = AppStep(
+    "data", "Data", "What is in the file", "Is this your table?",
+    "Everything that follows rests on how the file was read: look at it before you go on.",
+    verbs={
+        "sample-data": "Making the example", "preview": "Reading the file", "propose": "Looking at the columns",
+    },
+    done_by="propose",
+)  # fmt: skip
 ROWS_SHOWN, _ROWS_KEPT = 50, 1_000
 _DELIMITERS = (("", "As found in the file"), (",", "Comma"), (";", "Semicolon"), ("\t", "Tab"), ("|", "Bar"))
 _ENCODINGS = (
@@ -42,7 +51,7 @@ def data(request: Request, identifier: str, first: int = 0) -> HTMLResponse:
     ensure(request, workspace, "preview", {"rows": _ROWS_KEPT})
     ensure(request, workspace, "propose")
     found = None if needs_again(workspace, "propose") else jobs_of(request).found(workspace, "propose")
-    result = found.result if found else None
+    result = found.typed(Profile) if found else None
     return page(
         request,
         workspace,
@@ -66,11 +75,12 @@ def _preview(request: Request, workspace: Workspace, first: int) -> dict[str, An
     if found is None:
         return None
     profile = jobs_of(request).found(workspace, "propose")
-    known = {column["name"]: column for column in profile.result["columns"]} if profile else {}
+    result = None if profile is None else profile.typed(Profile)
+    known = {} if result is None else {column.name: column for column in result.columns}
     everything = found.result["rows"]
     first = min(max(first, 0), max(len(everything) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     shown = everything[first : first + ROWS_SHOWN]
-    records = profile.result["records"] if profile else None
+    records = None if result is None else result.records
     whole = records is not None and records <= len(everything)
     return {
         "columns": [_head(name, known.get(name)) for name in found.result["columns"]],
@@ -93,9 +103,9 @@ def _of_more(kept: int, records: int | None) -> str:
     return f"of the first {kept:,}{more}"
 
 
-def _head(name: str, column: dict[str, Any] | None) -> dict[str, Any]:
-    kind = column["type"] if column else ""
-    missing = f"{column['nulls']:,} missing" if column and column["nulls"] else ""
+def _head(name: str, column: ColumnProfile | None) -> dict[str, Any]:
+    kind = column.type if column else ""
+    missing = f"{column.nulls:,} missing" if column and column.nulls else ""
     return {"name": name, "type": kind, "missing": missing, "number": kind in ("integer", "number")}
 
 
@@ -105,24 +115,24 @@ def _opened(workspace: Workspace, request: Request) -> list[tuple[str, dict[str,
     return [] if made is None else [("sample-data", made.options)]
 
 
-def _overview(result: dict[str, Any]) -> list[dict[str, str]]:
-    cells = result["records"] * len(result["columns"])
-    missing = sum(column["nulls"] for column in result["columns"])
-    with_missing = sum(column["nulls"] > 0 for column in result["columns"])
+def _overview(result: Profile) -> list[dict[str, str]]:
+    cells = result.records * len(result.columns)
+    missing = sum(column.nulls for column in result.columns)
+    with_missing = sum(column.nulls > 0 for column in result.columns)
     return [
-        {"name": "records", "value": f"{result['records']:,}", "note": ""},
-        {"name": "columns", "value": f"{len(result['columns']):,}", "note": ""},
+        {"name": "records", "value": f"{result.records:,}", "note": ""},
+        {"name": "columns", "value": f"{len(result.columns):,}", "note": ""},
         {"name": "values are missing", "value": f"{missing:,}",
          "note": f"{percent(missing / cells)} of all, in {with_missing} of the columns" if missing else ""},
     ]  # fmt: skip
 
 
-def _reading(workspace: Workspace, result: dict[str, Any] | None) -> dict[str, Any]:
+def _reading(workspace: Workspace, result: Profile | None) -> dict[str, Any]:
     given = workspace.reading
     ending = "".join(workspace.source.suffixes[-2:]).lower()
     text = any(part in ending for part in (".csv", ".tsv", ".txt", ".tab", ".psv"))
     usual = "Text with a header line, in UTF-8, columns separated by commas, as is usual."
-    notes = (result or {}).get("notes", [])
+    notes = [] if result is None else result.notes
     return {
         "found": f"A {ending.strip('.').upper()} file." if not text else "Text with a header line." if notes else usual,
         "notes": notes,

@@ -14,11 +14,11 @@ from starlette.concurrency import run_in_threadpool
 from shoal.app.pages import desk_forms as forms
 from shoal.app.pages.request import begin, ensure, needs_again
 from shoal.app.pages.running import back, state_of
-from shoal.app.pages.steps import page, same
+from shoal.app.pages.steps import AppStep, page, same
 from shoal.app.project import Workspace
 from shoal.app.reproduce_step import ReproducedStep
 from shoal.app.server import form_of, jobs_of, project_of, render, workspace_of
-from shoal.app.verbs.asking import DeskQueryOptions, desk_of
+from shoal.app.verbs.asking import desk_of, settings_of
 from shoal.errors import InputError
 from shoal.results.html import markup
 from shoal.storage.writing import write_bytes
@@ -53,6 +53,15 @@ def gauge(spent: float, middle: str, below: str, words: str) -> Markup:
 
 
 router = APIRouter()
+STEP = AppStep(
+    "desk", "Query desk", "Answers instead of data", "Ask the query desk",
+    "Where the table itself may not leave, noisy answers may: each costs some of a privacy budget.",
+    verbs={
+        "sample-data": "Making the example", "desk-types": "Looking at the types of the columns",
+        "desk-open": "Opening the desk", "desk-query": "Asking the desk",
+    },
+    apart=True,
+)  # fmt: skip
 
 
 @router.get("/w/{identifier}/desk")
@@ -180,8 +189,8 @@ def _ask(request: Request, workspace: Workspace, fields: dict[str, str]) -> Resp
     return back(workspace.id, step="desk")
 
 
-def _preview(found: Desk, asked: DeskQueryOptions) -> QueryEstimate:
-    return found.preview(asked.kind, asked.column, **asked.arguments())
+def _preview(found: Desk, asked: Any) -> QueryEstimate:
+    return found.preview(asked.kind, asked.column, **settings_of(asked))
 
 
 def _estimate(workspace: Workspace, types: dict[str, str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
@@ -19,7 +19,6 @@ from shoal.errors import InputError
 if TYPE_CHECKING:
     from shoal.policy.conditions import Condition
 
-Made = TypeVar("Made", bound=VerbOptions)
 KINDS: tuple[str, ...] = get_args(QueryKind)
 Fields = Mapping[str, str]
 # the kinds of questions that a field belongs to; a field of another kind is hidden and not sent on
@@ -50,7 +49,7 @@ GROUPS = 2
 FIRST_QUESTION = {"kind": "count", "epsilon": "0.1"}
 
 
-def terms_of(fields: Fields, columns: Sequence[str]) -> DeskOpenOptions:
+def terms_of(fields: Fields, columns: Sequence[str]) -> Any:
     """The options of `shoal desk open` that a form stands for."""
     person = _column(fields, "person", columns)
     asked = [place for place, name in enumerate(columns) if f"use-{place}" in fields and name != person]
@@ -69,7 +68,7 @@ def terms_of(fields: Fields, columns: Sequence[str]) -> DeskOpenOptions:
     return _checked(DeskOpenOptions, given)
 
 
-def question_of(fields: Fields, types: Mapping[str, str]) -> DeskQueryOptions:
+def question_of(fields: Fields, types: Mapping[str, str]) -> Any:
     """The options of `shoal desk query` that a form stands for."""
     kind = fields.get("kind", "")
     given: dict[str, Any] = {"kind": kind, "epsilon": fields.get("epsilon", "").strip()}
@@ -137,7 +136,7 @@ def _condition(fields: Fields, place: int, types: Mapping[str, str]) -> Conditio
     return Compare(column, operator, typed_text(value, types[column], column))
 
 
-def _checked(kind: type[Made], given: Mapping[str, Any]) -> Made:
+def _checked(kind: type[VerbOptions], given: Mapping[str, Any]) -> Any:
     try:
         return kind.model_validate({name: value for name, value in given.items() if value is not None})
     except ValidationError as error:

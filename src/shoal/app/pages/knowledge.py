@@ -8,35 +8,36 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from shoal.app.project import Stored, Workspace
+from shoal.app.project import Workspace
 from shoal.app.server import counters_of, jobs_of, render, workspace_of
 from shoal.errors import InputError
+from shoal.exposure.results import IdentityRisk
 from shoal.wording import in_words, percent
 
 router = APIRouter()
 
 
-def knowledge_of(request: Request, workspace: Workspace, found: Stored, known: list[int]) -> dict[str, Any]:
+def knowledge_of(request: Request, workspace: Workspace, found: IdentityRisk, known: list[int]) -> dict[str, Any]:
     """The switches and the answer; `known` are the places of the columns that the attacker knows."""
-    names = found.result["quasi_identifiers"]
+    names = found.quasi_identifiers
     chosen = [names[place] for place in known if 0 <= place < len(names)]
     return {
         "columns": [{"place": place, "name": name, "on": place in known} for place, name in enumerate(names)],
-        **_answer(request, workspace, found.result, chosen),
+        **_answer(request, workspace, found, chosen),
     }
 
 
-def _answer(request: Request, workspace: Workspace, result: dict[str, Any], chosen: list[str]) -> dict[str, Any]:
+def _answer(request: Request, workspace: Workspace, result: IdentityRisk, chosen: list[str]) -> dict[str, Any]:
     if not chosen:
         return {"problem": None, "share": "0%", "tone": "good", "count": "nobody",
                 "words": "Whoever knows nothing of a person finds nobody.",
-                "total": f"{result['records']:,}"}  # fmt: skip
-    if set(chosen) != set(result["quasi_identifiers"]):
+                "total": f"{result.records:,}"}  # fmt: skip
+    if set(chosen) != set(result.quasi_identifiers):
         try:
-            result = counters_of(request).ask(workspace, chosen, result["quasi_identifiers"]).result
+            result = counters_of(request).ask(workspace, chosen, result.quasi_identifiers).typed(IdentityRisk)
         except InputError as error:
             return {"problem": error.what}
-    uniques, total = result["uniques"], result["persons"] or result["records"]
+    uniques, total = result.uniques, result.persons or result.records
     return {
         "problem": None,
         "share": percent(uniques / total) if total else "–",
@@ -55,7 +56,9 @@ def answer(request: Request, identifier: str) -> HTMLResponse:
     if found is None:
         raise InputError("The risk is not counted yet.", "Wait for it, then reload the page.")
     known = places(request)
-    answer = render(request, "answer.html", knowledge=knowledge_of(request, workspace, found, known))
+    answer = render(
+        request, "answer.html", knowledge=knowledge_of(request, workspace, found.typed(IdentityRisk), known)
+    )
     asked = "&".join(f"know={place}" for place in known) or "know="
     answer.headers["hx-replace-url"] = f"/w/{workspace.id}/risk?{asked}"  # a reload shows the same switches
     return answer

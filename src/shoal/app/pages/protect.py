@@ -5,27 +5,35 @@ from __future__ import annotations
 import json
 import math
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from shoal.app.pages.charts import ChartAxis, Point, line_chart, paired_bars, shares_up_to
+from shoal.app.pages.charts import drawn
 from shoal.app.pages.hierarchies import KINDS, trees_of
 from shoal.app.pages.request import begin
 from shoal.app.pages.running import back
-from shoal.app.pages.steps import page, same
+from shoal.app.pages.steps import AppStep, page, same
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, workspace_of
 from shoal.errors import InputError
+from shoal.methods.findings import Findings
+from shoal.methods.outcomes import FrontierPoint
+from shoal.methods.results import Anonymized
 from shoal.policy import Policy, as_policy, share_of
 from shoal.policy.loading import decided
 from shoal.policy.named import standards
 from shoal.policy.thresholds import DEFAULT
+from shoal.reports.chapters.utility import column_exhibit
+from shoal.reports.findings_model import ColumnPicture
 from shoal.results.html import markup
-from shoal.results.sections import Headline
-from shoal.wording import counted, percent
+from shoal.results.registry import from_json
+from shoal.results.sections import Chart, LinePicture, LinePoint
+from shoal.utility.cost import ColumnCost
+from shoal.wording import percent, share
 
 # The goal as a form shows it and as the policy keeps it. The rules are the library's.
 
@@ -160,6 +168,12 @@ def _share(form: Form, name: str) -> float:
 
 
 router = APIRouter()
+STEP = AppStep(
+    "protect", "Protect", "Change as little as needed", "Protect people, change little",
+    "Say what must hold. shoal looks for the release that keeps it and loses least.",
+    verbs={"trees": "Building hierarchies", "protect": "Looking for the release that loses least"},
+    done_by="protect",
+)  # fmt: skip
 
 
 @router.get("/w/{identifier}/protect")
@@ -225,89 +239,58 @@ def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
     job = jobs_of(request).last(workspace, "protect")
     if found is None or job is None:
         return None
-    result = found.result
-    headline = next(one for one in found.sections if isinstance(one, Headline))
-    loss = result.get("loss") if result.get("loss") is not None else result.get("information_loss")
+    result = found.typed(Anonymized)
+    findings, choice = result.findings, result.findings.choice
     stats = [
-        {"name": "people at least look alike", "value": f"{result['k']:,}",
-         "note": f"a risk of at most {percent(1 / max(result['k'], 1))}", "tone": "soft"},
-        {"name": "records left out", "value": f"{result['suppressed_rows']:,}",
-         "note": f"of {result['records']:,}", "tone": "soft"},
-        {"name": "of what the columns say is lost", "value": "–" if loss is None else percent(loss),
-         "note": f"by {result['method']}, on all {result['records']:,} records", "tone": "soft"},
+        {"name": "people at least look alike", "value": f"{findings.k:,}",
+         "note": f"a risk of at most {percent(1 / max(findings.k, 1))}", "tone": "soft"},
+        {"name": "records left out", "value": f"{findings.suppressed_rows:,}",
+         "note": f"of {findings.records:,}", "tone": "soft"},
+        {"name": "of what the columns say is lost", "value": share(_loss(findings)),
+         "note": f"by {result.method}, on all {findings.records:,} records", "tone": "soft"},
     ]  # fmt: skip
-    points = [one for one in result.get("frontier") or [] if _loss(one) is not None]
+    points = [one for one in (choice.frontier if choice else ()) if _loss(one) is not None]
+    own = max((one.k for one in points if one.k <= findings.k), default=0)  # the largest k that the release keeps
     return {
-        "tone": headline.tone,
-        "headline": headline.text,
-        "meaning": result.get("reason") or "",
-        "holds": result["verdict"] == "holds",
+        "tone": found.headline.tone,
+        "headline": found.headline.text,
+        "meaning": choice.reason if choice else "",
+        "holds": result.verdict == "holds",
         "stats": stats,
-        "frontier": _frontier(points, result["k"]) if len(points) > 1 else None,
+        "frontier": drawn(_frontier(points, own)) if len(points) > 1 else None,
         "picks": [
-            {"k": one["k"], "chosen": one["k"] == _own(points, result["k"]),
-             "words": f"{one['k']}: loss {percent(_loss(one) or 0)}, risk up to {percent(one['highest_risk'])}"}
+            {"k": one.k, "chosen": one.k == own,
+             "words": f"{one.k}: loss {share(_loss(one))}, risk up to {percent(one.highest_risk)}"}
             for one in points
         ],
-        "cost": _costs(job.folder / "columns.json", result),
-        "sections": Markup(markup(list(found.sections))),
+        "cost": _costs(job.folder / "columns.json", findings.cost),
+        "sections": Markup(markup(found.sections)),
     }  # fmt: skip
 
 
-def _loss(point: dict[str, Any]) -> float | None:
-    found = point["loss"] if point["loss"] is not None else point["information_loss"]
-    return None if found is None else float(found)
+def _loss(one: Findings | FrontierPoint) -> float | None:
+    return one.loss if one.loss is not None else one.information_loss
 
 
-def _own(points: list[dict[str, Any]], k: int) -> int:
-    """The point of the release that was made: the largest k that it keeps."""
-    return max((one["k"] for one in points if one["k"] <= k), default=0)
-
-
-def _frontier(points: list[dict[str, Any]], k: int) -> Markup:
+def _frontier(points: list[FrontierPoint], k: int) -> Chart:
     """Loss against the highest risk; the release that was made is filled."""
-    points = sorted(points, key=lambda one: float(one["highest_risk"]))
-    losses = [_loss(one) or 0.0 for one in points]
-    most = max(one["highest_risk"] for one in points) * 1.12
-    own = _own(points, k)
-    marks = [
-        Point(one["highest_risk"], loss, f"k = {one['k']}", None, "", one["k"] == own)
-        for one, loss in zip(points, losses, strict=True)
-    ]
-    ticks = [(one["highest_risk"], f"{100 * one['highest_risk']:.3g}%") for one in points]
-    across = ChartAxis(0, most, ticks, "highest risk of a record")
-    words = "Loss against risk. " + "; ".join(
-        f"k = {one['k']}: loss {percent(loss)}" for one, loss in zip(points, losses, strict=True)
-    )
-    return line_chart(marks, across, shares_up_to(max(losses), "loss"), words)
+    line = {one.k: LinePoint(one.highest_risk, _loss(one) or 0.0, f"k = {one.k}") for one in points}
+    words = "; ".join(f"{point.label}: loss {percent(point.y)}" for point in line.values())
+    picture = LinePicture(tuple(line.values()), "highest risk of a record", "loss", figures=True, own=line.get(k))
+    return Chart(picture, f"Loss against risk. {words}")
 
 
-def _costs(path: Any, result: dict[str, Any]) -> list[dict[str, Any]]:
+def _costs(path: Path, cost: list[ColumnCost]) -> list[dict[str, Any]]:
     """What became of each column: a sentence, and its shares before and after."""
-    shares: dict[str, Any] = {}
+    charts: dict[str, Chart] = {}
     with suppress(OSError, ValueError):
-        shares = {one["column"]: one for one in json.loads(path.read_bytes())}
+        kept = [from_json(ColumnPicture, one) for one in json.loads(path.read_bytes())]
+        charts = {one.column: column_exhibit(one).chart for one in kept}
     return [
         {
-            "name": entry["column"],
-            "sentence": _without_name(entry),
-            "chart": _before_and_after(shares[entry["column"]]) if entry["column"] in shares else None,
+            "name": one.column,
+            "sentence": one.beside_name,
+            "chart": drawn(charts[one.column]) if one.column in charts else None,
         }
-        for entry in result["cost"]
+        for one in cost
     ]
-
-
-def _without_name(entry: dict[str, Any]) -> str:
-    """What became of a column, without its name, which stands before."""
-    return str(entry["sentence"]).removeprefix(entry["column"]).lstrip(": ")
-
-
-def _before_and_after(one: dict[str, Any]) -> Markup:
-    most = max((max(bar["before"], bar["after"]) for bar in one["bars"]), default=1) or 1
-    rows = [
-        (bar["label"], bar["before"] / most, bar["after"] / most,
-         f"{percent(bar['before'])} → {percent(bar['after'])}")
-        for bar in one["bars"]
-    ]  # fmt: skip
-    words = f"{one['column']} before and after: {counted(len(rows), 'bar')}"
-    return paired_bars(rows, words)

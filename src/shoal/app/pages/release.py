@@ -13,7 +13,7 @@ from shoal.app.jobs import last_done
 from shoal.app.pages.check import findings_of, folder_of, warned
 from shoal.app.pages.request import needs_again
 from shoal.app.pages.running import back
-from shoal.app.pages.steps import page, same
+from shoal.app.pages.steps import AppStep, page, same
 from shoal.app.project import Workspace
 from shoal.app.security import REPORT_POLICY
 from shoal.app.server import Fields, picker_of, project_of, workspace_of
@@ -22,6 +22,11 @@ from shoal.policy.manifest import private_folder, read_json
 from shoal.wording import counted, in_units
 
 router = APIRouter()
+STEP = AppStep(
+    "release", "Release", "Hand it over with its report", "Hand it over",
+    "The data goes out with a report that says what was done, what was measured and what remains.",
+    verbs={"publish": "Releasing, verifying and attacking"}, done_by="publish",
+)  # fmt: skip
 _WHAT = (
     (".manifest.json", "What was promised, with the hash of the data"),
     (".dictionary.json", "The columns"),
@@ -70,7 +75,7 @@ def _page(request: Request, workspace: Workspace, problem: Exception | None = No
     folder = folder_of(request, workspace)
     shown: dict[str, Any] | None = None
     if folder is not None:
-        released = findings_of(folder)["data"]["released"]
+        released = findings_of(folder).data.released
         shown = {
             "words": f"{counted(released, 'record')}, with all that a receiver needs to check and to understand them.",
             "public": [

@@ -11,36 +11,13 @@ from starlette.exceptions import HTTPException
 
 from shoal.app.jobs import Job
 from shoal.app.pages.request import begin, is_of_now, needs_again
-from shoal.app.pages.steps import step_named
+from shoal.app.pages.steps import STEPS, step_named
 from shoal.app.project import Workspace
 from shoal.app.server import form_of, jobs_of, render, workspace_of
 from shoal.errors import InputError
 
 router = APIRouter()
 
-# the verbs whose results a page shows, with what is said while they run
-VERBS_OF = {
-    "data": ("sample-data", "preview", "propose"),
-    "columns": ("sample-data", "propose", "detect"),
-    "risk": ("risk",),
-    "protect": ("trees", "protect"),
-    "check": ("publish",),
-    "release": ("publish",),
-    "desk": ("sample-data", "desk-types", "desk-open", "desk-query"),
-}
-_WORDS = {
-    "sample-data": "Making the example",
-    "preview": "Reading the file",
-    "propose": "Looking at the columns",
-    "detect": "Looking for columns that single people out",
-    "risk": "Counting who is alone",
-    "trees": "Building hierarchies",
-    "protect": "Looking for the release that loses least",
-    "publish": "Releasing, verifying and attacking",
-    "desk-types": "Looking at the types of the columns",
-    "desk-open": "Opening the desk",
-    "desk-query": "Asking the desk",
-}
 # what is said of a cancelled verb; a desk never takes a price back
 _REMOVED = "What it had written was removed."
 _LEFT = {"desk-query": "If its price was written down already, asking the same again is free and shows the answer."}
@@ -51,7 +28,7 @@ _ASKED_FOR = ("protect", "publish")
 def state_of(request: Request, workspace: Workspace, key: str, problem: Exception | None = None) -> dict[str, Any]:
     """What runs, what failed, and whether the page shows figures of earlier decisions."""
     jobs = jobs_of(request)
-    last = [job for verb in VERBS_OF.get(key, ()) if (job := jobs.last(workspace, verb)) is not None]
+    last = [job for verb in step_named(key).verbs if (job := jobs.last(workspace, verb)) is not None]
     failures = [
         {"what": job.error["error"], "cure": job.error.get("cure"), "verb": job.verb}
         for job in last
@@ -66,7 +43,7 @@ def state_of(request: Request, workspace: Workspace, key: str, problem: Exceptio
         "ended": [job.id for job in last if _ended_meanwhile(request, job)],
         "failures": failures,
         "cancelled": [
-            {"verb": job.verb, "words": _WORDS.get(job.verb, job.verb), "left": _LEFT.get(job.verb, _REMOVED)}
+            {"verb": job.verb, "words": _words(job.verb), "left": _LEFT.get(job.verb, _REMOVED)}
             for job in last
             if job.state == "cancelled"
         ],
@@ -76,6 +53,11 @@ def state_of(request: Request, workspace: Workspace, key: str, problem: Exceptio
             if job.verb in _ASKED_FOR
         ),
     }
+
+
+def _words(verb: str) -> str:
+    """What is said of a verb while it runs."""
+    return next((step.verbs[verb] for step in STEPS if verb in step.verbs), verb)
 
 
 def _ended_meanwhile(request: Request, job: Job) -> bool:
@@ -91,7 +73,7 @@ def shown(job: Job) -> dict[str, Any]:
     part = "" if share is None else f", {100 * share:.0f}%"
     return {
         "id": job.id,
-        "words": _WORDS.get(job.verb, job.verb),
+        "words": _words(job.verb),
         "now": f"{str(progress['step']).capitalize()}{part} · {seconds}",
         "share": share,
     }
@@ -126,7 +108,7 @@ async def again(request: Request, identifier: str) -> RedirectResponse:
     """Start a verb of a page once more, after it failed or was cancelled."""
     form = await form_of(request)
     verb = form.get("verb", [""])[0]
-    if not any(verb in verbs for verbs in VERBS_OF.values()):
+    if not any(verb in step.verbs for step in STEPS):
         raise InputError("This cannot be started from a page.", "Reload the page.")
     workspace = workspace_of(request, identifier)
     last = jobs_of(request).last(workspace, verb)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from fastapi import Request
@@ -41,78 +42,68 @@ def _said(failure: dict[str, Any], workspace: Workspace) -> dict[str, Any]:
     return said
 
 
+# what a step rests on that is done once roles were decided
+DECIDED = "policy"
+
+
 @dataclass(frozen=True)
 class AppStep:
-    """One step: its name in addresses and in the list, the reason beside it, the title and the reason on its page."""
+    """One step: its name in addresses and in the list, the reason beside it, the title and the reason on its page.
+
+    `verbs` are those whose results its page shows, each with what is said while it runs. It is done where a result of
+    `done_by` is of the decisions as they are now. What stands `apart` is no part of the way.
+    """
 
     key: str
     name: str
     why: str
     title: str
     why_long: str
+    verbs: Mapping[str, str] = field(default_factory=dict)
+    done_by: str | None = None
+    apart: bool = False
 
 
-STEPS = (
-    AppStep("data", "Data", "What is in the file", "Is this your table?",
-         "Everything that follows rests on how the file was read: look at it before you go on."),
-    AppStep("columns", "Columns", "Which ones point at people", "Which columns point at people?",
-         "Leaving out names is not enough: age, ZIP code and sex together single most people out. You decide what each "
-         "column is; shoal proposes it, with its reasons."),
-    AppStep("risk", "Risk", "How exposed people are now", "How exposed are the people in it?",
-         "A person whom nobody else resembles can be found again. Here you see how many there are, before anything is "
-         "changed."),
-    AppStep("protect", "Protect", "Change as little as needed", "Protect people, change little",
-         "Say what must hold. shoal looks for the release that keeps it and loses least."),
-    AppStep("check", "Attack and verify", "Does it hold?", "Does the protection hold?",
-         "A promise counts when the written file was measured and attacks on it failed."),
-    AppStep("release", "Release", "Hand it over with its report", "Hand it over",
-         "The data goes out with a report that says what was done, what was measured and what remains."),
-)  # fmt: skip
-DESK = AppStep(
-    "desk", "Query desk", "Answers instead of data", "Ask the query desk",
-    "Where the table itself may not leave, noisy answers may: each costs some of a privacy budget.",
-)  # fmt: skip
-
-# the verb whose result says that a step is done
-_DONE_BY = {"data": "propose", "risk": "risk", "protect": "protect", "check": "publish", "release": "publish"}
+# the steps of all pages, in the order of their list (`pages/__init__.py`)
+STEPS: list[AppStep] = []
 
 
 def step_named(key: str) -> AppStep:
     """A step by its name in addresses; the first one where there is none of this name."""
-    return next((step for step in (*STEPS, DESK) if step.key == key), STEPS[0])
+    return next((step for step in STEPS if step.key == key), STEPS[0])
 
 
-def is_done(request: Request, workspace: Workspace, key: str) -> bool:
+def is_done(request: Request, workspace: Workspace, step: AppStep) -> bool:
     """Whether a step was done, with the decisions as they are now."""
-    if key == "columns":
-        return workspace.has_policy
-    verb = _DONE_BY[key]
-    found = jobs_of(request).found(workspace, verb)
-    if found is None or needs_again(workspace, verb):
+    if step.done_by is None or step.done_by == DECIDED:
+        return step.done_by == DECIDED and workspace.has_policy
+    found = jobs_of(request).found(workspace, step.done_by)
+    if found is None or needs_again(workspace, step.done_by):
         return False
-    return verb not in ("protect", "publish") or found.result.get("verdict") == "holds"
+    return step.done_by not in ("protect", "publish") or found.result.get("verdict") == "holds"
 
 
-def _state(request: Request, workspace: Workspace, key: str) -> str:
+def _state(request: Request, workspace: Workspace, step: AppStep) -> str:
     from shoal.app.pages.check import warned
 
-    if not is_done(request, workspace, key):
+    if not is_done(request, workspace, step):
         return "open"
-    return "warned" if _DONE_BY.get(key) == "publish" and warned(request, workspace) else "done"
+    return "warned" if step.done_by == "publish" and warned(request, workspace) else "done"
 
 
 def listed(request: Request, workspace: Workspace | None) -> dict[str, Any]:
     """The steps as the frame of every page lists them."""
-    steps = [
-        {
-            "key": step.key, "name": step.name, "why": step.why,
-            "href": f"/w/{workspace.id}/{step.key}" if workspace else "/" if step.key == "data" else None,
-            "state": _state(request, workspace, step.key) if workspace else "open",
-        }
-        for step in STEPS
-    ]  # fmt: skip
-    desk = f"/w/{workspace.id}/desk" if workspace else None
-    return {"steps": steps, "apart": [{"key": DESK.key, "name": DESK.name, "why": DESK.why, "href": desk}]}
+    shown: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+    for step in STEPS:
+        first = "/" if step is STEPS[0] else None
+        shown[step.apart].append(
+            {
+                "key": step.key, "name": step.name, "why": step.why,
+                "href": f"/w/{workspace.id}/{step.key}" if workspace else first,
+                "state": _state(request, workspace, step) if workspace and not step.apart else "open",
+            }
+        )  # fmt: skip
+    return {"steps": shown[False], "apart": shown[True]}
 
 
 def page(
@@ -129,15 +120,15 @@ def page(
 
     state = state_of(request, workspace, key, problem)
     refused = getattr(request.state, "policy_refused", None)
-    keys = [step.key for step in STEPS]
-    after = f"/w/{workspace.id}/{keys[keys.index(key) + 1]}" if key in keys[:-1] else None
+    way = [step for step in STEPS if not step.apart]
+    after = next((step for before, step in pairwise(way) if before.key == key), None)
     frame = {
         **listed(request, workspace),
         **state,
         "failures": in_page_words(state["failures"], workspace),
         "workspace": workspace,
         "step": step_named(key),
-        "after": after,
+        "after": after and {"name": after.name, "href": f"/w/{workspace.id}/{after.key}"},
         "same": same,
         "policy_refused": refused,
         "policy_text": workspace.policy_path.read_text("utf-8") if workspace.has_policy else None,

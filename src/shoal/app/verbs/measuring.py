@@ -1,108 +1,59 @@
-"""Verbs that look and change nothing: profile, detect, risk, leak, lattice, cells."""
+"""Verbs that look and change nothing, and what the app does with a file before any verb: an example, the first rows."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from shoal.app.verbs.base import Option, Verb, VerbOptions
-from shoal.vocabulary import Draw, Generalized, LeakMethod, LeakUnit, NullRule, RiskOver
-
-Columns = Annotated[list[str], Field(min_length=1, max_length=10_000)]
-Qi = Annotated[Columns | None, Option("--qi", "columns", "quasi_identifiers")]
-Sensitive = Annotated[Columns | None, Option("--sensitive", "columns")]
-Count = Annotated[str | None, Option("--count")]
-Person = Annotated[str | None, Option("--person")]
-Nulls = Annotated[NullRule | None, Option("--null-rule")]
-Threshold = Annotated[float | str | None, Option("--threshold")]
-Seed = Annotated[int, Field(ge=0, le=2**31)]
-_SAMPLE = ("population", "Sample")
-_QUESTIONS = ("sensitive", "SensitiveQuestions")
-_RUNS = ("simulate", "Simulation")
+from shoal.app.project import Stored
+from shoal.app.verbs.base import Task, Verb, VerbOptions, command
+from shoal.results.sections import Headline
 
 
-class ProfileOptions(VerbOptions):
-    """Options of `shoal profile`."""
+class Sampled(VerbOptions):
+    """`sample` is the table."""
 
-    columns: Annotated[Columns | None, Option("--columns", "columns")] = None
-
-
-class DetectOptions(VerbOptions):
-    """Options of `shoal detect`."""
-
-    columns: Annotated[Columns | None, Option("--columns", "columns")] = None
-    null_rule: Nulls = None
-    count: Count = None
-    max_size: Annotated[int | None, Field(ge=1, le=100), Option("--max-size")] = None
-    time_limit: Annotated[float, Field(gt=0, le=86_400), Option("--time-limit")] = 30.0
-    sample: Annotated[int | None, Field(ge=1), Option("--sample")] = None
-    seed: Annotated[Seed, Option("--seed")] = 0
+    sample: str = "discharges"
 
 
-class RiskOptions(VerbOptions):
-    """Options of `shoal risk`."""
+class PreviewOptions(VerbOptions):
+    """How many rows."""
 
-    qi: Qi = None
-    knowledge: Annotated[dict[str, Columns] | None, Option("--knowledge", "groups")] = None
-    null_rule: Nulls = None
-    count: Count = None
-    person: Person = None
-    threshold: Threshold = None
-    weight: Annotated[str | None, Option("--weight", inside=_SAMPLE)] = None
-    household: Annotated[str | None, Option("--household", inside=_SAMPLE)] = None
-    population_size: Annotated[int | None, Field(ge=1, le=2**53), Option("--population-size", inside=_SAMPLE)] = None
-    sampling: Annotated[float | str | None, Option("--sampling", inside=_SAMPLE)] = None
-    estimate: Annotated[str | None, Option("--estimate", inside=_SAMPLE)] = None
-    suda: Annotated[bool, Option("--suda", "switch", inside=_SAMPLE)] = False
-    risk_over: Annotated[RiskOver | None, Option("--risk-over", inside=_SAMPLE)] = None
-    generalized: Annotated[Generalized, Option("--generalized")] = "auto"
-    sensitive: Annotated[Columns | None, Option("--sensitive", "columns", "columns", _QUESTIONS)] = None
-    disclosure: Annotated[list[str] | None, Option("--disclosure", "repeated", "disclosure", _QUESTIONS)] = None
+    rows: Annotated[int, Field(ge=1, le=1_000)] = 200
 
 
-class LeakOptions(VerbOptions):
-    """Options of `shoal leak`."""
+class LatticeBase(VerbOptions):
+    """Models and options of methods stand in the policy."""
 
-    leaked: Annotated[int | str | None, Option("--leaked")] = None
-    targets: Annotated[int | str | None, Option("--targets")] = None
-    threshold: Threshold = None
-    method: Annotated[LeakMethod, Option("--method")] = "exact"
-    simulate: Annotated[int | None, Field(ge=1, le=10**7), Option("--simulate", "value", "runs", _RUNS)] = None
-    seed: Annotated[Seed | None, Option("--seed", "value", "seed", _RUNS)] = None
-    draw: Annotated[Draw, Option("--draw", "value", "draw", _RUNS)] = "everybody"
-    unit: Annotated[LeakUnit, Option("--unit", "value", "unit", _RUNS)] = "persons"
-    qi: Qi = None
-    person: Person = None
-    count: Count = None
-    null_rule: Nulls = None
+    suppression: float | str | None = None
+
+    def keywords(self) -> dict[str, Any]:
+        """With the part of the rows that may be left out."""
+        return super().keywords() | ({} if self.suppression is None else {"suppression": self.suppression})
 
 
-class LatticeOptions(VerbOptions):
-    """Options of `shoal lattice`."""
+def _sample(task: Task, options: Any) -> Any:
+    from shoal.reproduction.sample.written import write_sample
 
-    qi: Qi = None
-    sensitive: Sensitive = None
-    k: Annotated[int | None, Field(ge=1, le=10**9), Option("-k")] = None
-    l: Annotated[int | None, Field(ge=1, le=10**9), Option("--l")] = None  # noqa: E741
-    t: Annotated[float | None, Field(ge=0, le=1), Option("--t")] = None
-    suppression: Annotated[float | str | None, Option("--suppression")] = None
+    return write_sample(options.sample, output=task.source, rows=options.rows, seed=options.seed, force=True)
 
 
-class CellsOptions(VerbOptions):
-    """Options of `shoal cells`: the file is a table of counts."""
+def _preview(task: Task, options: PreviewOptions) -> Stored:
+    from shoal.storage.reading.head import read_head
 
-    by: Annotated[Columns, Option("--by", "columns")]
-    count: Annotated[str, Option("--count")]
-    total: Annotated[str | None, Option("--total")] = None
-    least: Annotated[int, Field(ge=2, le=10**9), Option("--least")] = 11
+    frame, notes = read_head(task.source, options.rows, task.reading)
+    content = {"columns": frame.columns, "rows": [list(row) for row in frame.rows()], "notes": list(notes)}
+    return Stored(content, f"The first {len(frame)} rows.", [Headline(f"The first {len(frame)} rows.")])
 
 
 VERBS = (
-    Verb("profile", ("profile",), "shoal.detection.profile:profile", ProfileOptions, "What is in this table?"),
-    Verb("detect", ("detect",), "shoal.detection:detect", DetectOptions, "Which columns identify people?"),
-    Verb("risk", ("risk",), "shoal.exposure:risk", RiskOptions, "How exposed are the people in this table?"),
-    Verb("leak", ("leak",), "shoal.exposure.leakage:leak", LeakOptions, "How many people does a stolen part expose?"),
-    Verb("lattice", ("lattice",), "shoal.methods.solve:lattice", LatticeOptions, "What does a lower risk cost?"),
-    Verb("cells", ("cells",), "shoal.methods.cells:cells", CellsOptions, "May this table of counts be shown?", False),
+    command("sample-data", Sampled, run=_sample),
+    Verb("preview", PreviewOptions, _preview, note="The first rows."),
+    command("profile"),
+    command("detect"),
+    command("risk"),
+    command("leak"),
+    command("lattice", LatticeBase),
+    command("cells"),
 )

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from shoal.app.project import Stored
-from shoal.app.verbs.base import Option, Task, Verb, VerbOptions
-from shoal.app.verbs.measuring import Columns
+from shoal.app.verbs.base import Columns, Task, Verb, VerbOptions
 from shoal.vocabulary import HierarchyKind, Prefer
 
 
@@ -43,7 +42,7 @@ class TreesOptions(VerbOptions):
 class ProtectOptions(VerbOptions):
     """What decides between methods; all else stands in the policy."""
 
-    prefer: Annotated[Prefer | None, Option("--prefer")] = None
+    prefer: Prefer | None = None
 
 
 def _propose(task: Task, options: ProposeOptions) -> Any:
@@ -80,7 +79,7 @@ def _protect(task: Task, options: ProtectOptions) -> Any:
     from shoal.reports.publication.steps import before_and_after
     from shoal.storage.writing import write_bytes
 
-    found = anonymize(task.source, task.policy, options=task.reading, **options.arguments())
+    found = anonymize(task.source, task.policy, options=task.reading, **options.model_dump(exclude_none=True))
     shares = before_and_after(found)["columns"]
     write_bytes(task.folder / "columns.json", json.dumps(shares).encode(), 0o600)
     return found
@@ -94,8 +93,8 @@ def _desk_types(task: Task, options: DeskTypesOptions) -> Stored:
 
 
 VERBS = (
-    Verb("propose", (), "shoal.detection.profile:profile", ProposeOptions, "Roles for columns.", run=_propose),
-    Verb("trees", (), "shoal.ranges.hierarchy:build_hierarchy", TreesOptions, "How columns get coarser.", run=_trees),
-    Verb("desk-types", (), "shoal.dp.opening:proposed_types", DeskTypesOptions, "Types to declare.", run=_desk_types),
-    Verb("protect", (), "shoal.methods.anonymize:anonymize", ProtectOptions, "Try a goal.", run=_protect),
+    Verb("propose", ProposeOptions, _propose, "shoal.detection.profile:profile", note="Roles for columns."),
+    Verb("trees", TreesOptions, _trees, "shoal.ranges.hierarchy:build_hierarchy", note="How columns get coarser."),
+    Verb("desk-types", DeskTypesOptions, _desk_types, "shoal.dp.opening:proposed_types", note="Types to declare."),
+    Verb("protect", ProtectOptions, _protect, "shoal.methods.anonymize:anonymize", note="Try a goal."),
 )

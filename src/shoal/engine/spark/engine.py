@@ -23,7 +23,6 @@ from shoal.engine.base import (
     SizeHistogram,
     TupleRecoding,
     check_lengths,
-    tuples_of,
 )
 from shoal.engine.local import LOCAL
 from shoal.engine.spark.cutting import cut_on_cluster
@@ -38,6 +37,7 @@ from shoal.storage import Array, Column, Table
 from shoal.storage.classes import class_of_each_row, pack
 from shoal.storage.reading import Options
 from shoal.storage.rows import Rows, weights_of
+from shoal.storage.tuples import tuples_of
 from shoal.storage.writing import hash_of_files
 
 # Rows that leave a cluster: a folder of Parquet files, staged beside its place and visible whole by one rename.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.exposure.leakage.curves import recursion
 from shoal.exposure.leakage.inverse import InverseRow, inverse_table, largest_leak, smallest_k
-from shoal.exposure.leakage.measure import Simulation, leak
+from shoal.exposure.leakage.measure import leak
 from shoal.exposure.leakage.one_person import (
     RiskDistribution,
     equation_5,
@@ -25,7 +25,6 @@ __all__ = [
     "ProbabilityEstimate",
     "RiskDistribution",
     "Simulated",
-    "Simulation",
     "equation_5",
     "everything_leaked",
     "inverse_table",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Unpack, get_args
+from typing import Any, get_args
 
 from shoal import progress
 from shoal.errors import InputError, Message, Setting, check_choice
@@ -18,14 +17,15 @@ from shoal.exposure.leakage.several import ProbabilityEstimate, several_persons
 from shoal.exposure.leakage.simulate import Simulated
 from shoal.exposure.leakage.simulate import simulate as play
 from shoal.exposure.leakage.sizes import ClassSizes
-from shoal.exposure.leakage.subject import LeakSubject, Sizes, TableSettings, from_numbers, from_table
+from shoal.exposure.leakage.subject import LeakSubject, from_numbers, from_table
 from shoal.policy import Policy, as_policy
-from shoal.policy.amounts import Amounts, is_several, parse_leaks, parse_share, parse_targets
+from shoal.policy.amounts import is_several, parse_leaks, parse_share, parse_targets
 from shoal.policy.judgement.shown_classes import linked_classes
 from shoal.policy.thresholds import Threshold, find_threshold
 from shoal.storage import Table
 from shoal.storage.rows import Rows
-from shoal.storage.table import on_disk
+from shoal.verbs.base import takes_numbers
+from shoal.verbs.measuring import LeakRequest
 from shoal.vocabulary import Draw, LeakMethod, LeakUnit
 from shoal.wording import counted
 
@@ -52,10 +52,10 @@ def leak_check(
         needed = [name for name in (policy.person, policy.count) if name is not None]
         table.select(needed)
         count = policy.count
-        if policy.person is None and any(on_disk(column.codes) for column in table.select(names)):
-            from shoal.storage.tuples import tuples_on_disk
+        if policy.person is None and table.on_disk(names):
+            from shoal.storage.tuples import counted_tuples
 
-            table, count = tuples_on_disk(table, names, count)
+            table, count = counted_tuples(table, names, count), None
         rows = Rows.of(table, names, count, policy.person)
         if rows.person is not None:
             rows = replace(rows, linked=linked_classes(rows.person, policy.linked))
@@ -124,38 +124,17 @@ class Simulation:
             )
 
 
-def as_simulation(simulate: int | Simulation | None) -> Simulation:
-    """A number of runs, or all settings.
-
-    >>> as_simulation(1000)
-    Simulation(runs=1000, seed=None, draw='everybody', unit='persons', history=None)
-    """
-    return simulate if isinstance(simulate, Simulation) else Simulation(simulate)
-
-
 MOST_RESULTS = 10_000
 
 
-def leak(
-    source: Any = None,
-    *,
-    leaked: Amounts | None = None,
-    persons: int | None = None,
-    class_size: int | None = None,
-    sizes: Sizes | None = None,
-    targets: Amounts | None = None,
-    threshold: float | str | Sequence[float | str] | None = None,
-    method: LeakMethod = "exact",
-    simulate: int | Simulation | None = None,
-    policy: Policy | str | Path | None = None,
-    **table: Unpack[TableSettings],
-) -> LeakRisk | LeakSeries:
+@takes_numbers(LeakRequest)
+def leak(source: Any, asked: LeakRequest) -> LeakRisk | LeakSeries:
     """The probability that one or several persons picked at random are re-identified from a leaked part of a release.
 
-    The classes come from a table (`source`, by person, with the settings of `TableSettings`), from `sizes`, or from one
-    `class_size` for `persons`; with a threshold alone, the smallest class size that keeps it is found. `leaked` is a
-    number, a share such as "10%", or several: then a series comes back, as for `targets` and `threshold`. `simulate` is
-    a number of runs or a `Simulation`. (Antoniou et al.; formulas in `one_person` and `several`.)
+    The classes come from a table (`source`, by person), from `sizes`, or from one `class_size` for `persons`; with a
+    threshold alone, the smallest class size that keeps it is found. `leaked` is a number, a share such as "10%", or
+    several: then a series comes back, as for `targets` and `threshold`. `simulate` is a number of runs; `draw`, `unit`
+    and `history` say whom they draw and what leaks. (Antoniou et al.; formulas in `one_person` and `several`.)
 
     >>> found = leak(persons=10_000, leaked=4_000, class_size=5)
     >>> round(found.probability, 6)
@@ -163,27 +142,28 @@ def leak(
     >>> [entry.smallest_k for entry in leak(persons=10_000, leaked=[1_000, 4_000], threshold=0.09)]
     [4, 12]
     """
-    check_choice(Setting("method"), method, get_args(LeakMethod))
-    decided = as_policy(policy)
+    check_choice(Setting("method"), asked.method, get_args(LeakMethod))
+    decided = as_policy(asked.policy)
     promised = decided.leak
-    leaked = leaked if leaked is not None else promised.leaked if promised else None
-    targets = targets if targets is not None else promised.targets if promised else 1
-    threshold = threshold if threshold is not None else promised.threshold if promised else None
+    leaked = asked.leaked if asked.leaked is not None else promised.leaked if promised else None
+    targets = asked.targets if asked.targets is not None else promised.targets if promised else 1
+    threshold = asked.threshold if asked.threshold is not None else promised.threshold if promised else None
     if leaked is None:
         raise InputError("The size of the leak is not given.", Message("Set {leaked} to 4000 or 10%, for example."))
     several = is_several(leaked) or is_several(targets) or isinstance(threshold, (list, tuple))
     limits = _limits(threshold)
     wanted = parse_targets(targets)
     if source is not None:
-        if not (persons is None and class_size is None and sizes is None):
+        if not (asked.persons is None and asked.class_size is None and asked.sizes is None):
             raise InputError(
                 "A table has its own persons and classes.",
                 Message("Leave out {persons}, {class_size} and {sizes}, or leave out the table."),
             )
-        subject = from_table(source, decided, **table)
+        subject = from_table(source, decided, asked)
     else:
-        subject = from_numbers(persons, class_size, sizes, with_limit=limits != [None])
-    ask = _Ask(subject, method, as_simulation(simulate))
+        subject = from_numbers(asked.persons, asked.class_size, asked.sizes, with_limit=limits != [None])
+    simulation = Simulation(asked.simulate, asked.seed, asked.draw, asked.unit, asked.history)
+    ask = _Ask(subject, asked.method, simulation)
     ask.check()
     leaks = parse_leaks(leaked, ask.total, ask.simulation.unit)
     if len(leaks) * len(wanted) * len(limits) > MOST_RESULTS:

@@ -25,8 +25,9 @@ from shoal.results import (
     left_out,
     where_known,
 )
+from shoal.results.sections import ResultPicture
 from shoal.vocabulary import LeakUnit
-from shoal.wording import counted, percent
+from shoal.wording import counted, figure, percent
 
 _SIZES = (1, 2, 3, 5, 10, 15, 20, 50)
 _MOST_ROWS = 200
@@ -96,7 +97,7 @@ class LeakRisk(Result):
         shown: list[Section] = [Headline(self.summary(), tone), _figures(self)]
         if self.method == "exact":
             shown.append(_larger_classes(self))
-        shown += [Chart("leak", {"found": [self]}, self.summary()), Notes(self.notes)]
+        shown += [Chart(ResultPicture("leak", [self]), self.summary()), Notes(self.notes)]
         return shown if self.chart is None else [*shown, Files({"chart": self.chart})]
 
 
@@ -144,7 +145,7 @@ class LeakSeries(Result):
         if len(self.answers) > _MOST_ROWS:
             shown.append(Notes([f"{len(self.answers) - _MOST_ROWS:,} more answers are in the JSON"]))
         notes = dict.fromkeys(note for answer in self.answers for note in answer.notes)
-        shown += [Chart("leak", {"found": self.answers}, self.summary()), Notes(list(notes))]
+        shown += [Chart(ResultPicture("leak", self.answers), self.summary()), Notes(list(notes))]
         return shown if self.chart is None else [*shown, Files({"chart": self.chart})]
 
     def _asks_for_k(self) -> bool:
@@ -167,7 +168,7 @@ class LeakSeries(Result):
                 columns["threshold"] = [answer.threshold_name or f"{answer.threshold:.3g}" for answer in answers]
             if not self._asks_for_k():
                 columns["within it"] = ["yes" if answer.holds else "no" for answer in answers]
-            columns["smallest k"] = [_number(answer.smallest_k) for answer in answers]
+            columns["smallest k"] = [figure(answer.smallest_k) for answer in answers]
         lengths = [float(answer.smallest_k or 0) if with_limit else answer.probability for answer in answers]
         longest = max(lengths) or 1.0
         cells = zip(*columns.values(), (Bar(length / longest) for length in lengths), strict=True)
@@ -190,7 +191,7 @@ def _figures(result: LeakRisk) -> Figures:
         interval = f"{result.simulated.low:.5g} to {result.simulated.high:.5g}"
         rows[f"simulated, {result.simulated.runs:,} runs"] = f"{result.simulated.mean:.5g} (95%: {interval})"
     if result.threshold is not None and result.largest_leak is not None:
-        rows["smallest k that keeps the threshold"] = _number(result.smallest_k)
+        rows["smallest k that keeps the threshold"] = figure(result.smallest_k)
         rows["largest leak that keeps it"] = (
             f"{result.largest_leak:,} ({percent(result.largest_leak / result.persons)})"
         )
@@ -225,7 +226,3 @@ def in_figures(probability: float) -> str:
     """
     figures = f"{probability:.4g}"
     return f"{figures} ({percent(probability)})" if 0.001 <= probability < 1 else figures
-
-
-def _number(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"

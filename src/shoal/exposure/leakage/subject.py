@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict, get_args
+from typing import Any, get_args
 
 from shoal import progress
 from shoal.engine import Engine, TooManyTuples, engine_of
@@ -16,6 +16,7 @@ from shoal.policy.judgement.shown_classes import linked_classes
 from shoal.ranges.parsing import forms_in
 from shoal.storage.reading import Options
 from shoal.storage.rows import Rows
+from shoal.verbs.measuring import LeakRequest
 from shoal.vocabulary import Generalized, NullRule
 from shoal.wording import counted
 
@@ -74,42 +75,22 @@ def set_aside(removed: int) -> list[str]:
     return [f"{counted(removed, 'record')} with a missing value set aside (null rule drop)"] if removed else []
 
 
-class TableSettings(TypedDict, total=False):
-    """How a table is read: what is given here overrides the policy."""
-
-    quasi_identifiers: Sequence[str] | None
-    person: str | None
-    count: str | None
-    null_rule: NullRule | None
-    generalized: Generalized
-    options: Options | None
-
-
-def from_table(
-    source: Any,
-    policy: Policy,
-    *,
-    quasi_identifiers: Sequence[str] | None = None,
-    person: str | None = None,
-    count: str | None = None,
-    null_rule: NullRule | None = None,
-    generalized: Generalized = "auto",
-    options: Options | None = None,
-) -> LeakSubject:
+def from_table(source: Any, policy: Policy, asked: LeakRequest) -> LeakSubject:
     """From a table: its own persons and classes, on the quasi-identifiers as they were released."""
     from shoal.policy.manifest import released_names
 
-    names = as_names(quasi_identifiers) or policy.quasi_identifiers
+    names = as_names(asked.quasi_identifiers) or policy.quasi_identifiers
     if not names:
         raise InputError(
             "No quasi-identifiers are named: what could an attacker know about a person?",
             Message("Name the columns in {quasi_identifiers} or in a policy; `shoal detect` proposes them."),
         )
-    rule: NullRule = null_rule or policy.null_rule
+    rule: NullRule = asked.null_rule or policy.null_rule
     check_choice(Setting("null_rule"), rule, get_args(NullRule))
+    generalized, options = asked.generalized, asked.options
     check_choice(Setting("generalized"), generalized, get_args(Generalized))
-    count = count or (policy.count if person is None else None)
-    person = person or (policy.person if count is None else None)
+    count = asked.count or (policy.count if asked.person is None else None)
+    person = asked.person or (policy.person if count is None else None)
     if count is not None and person is not None:
         raise InputError(
             "A count column and a person column exclude each other.",

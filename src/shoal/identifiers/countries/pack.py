@@ -1,15 +1,14 @@
 """What a country brings: recognisers for its national identifiers and for its postal codes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from shoal.identifiers.base import ColumnRecogniser
 from shoal.identifiers.header import HeaderWords, words
-from shoal.identifiers.shape import Shape
+from shoal.identifiers.shape import Identifier
 
 
-@dataclass(frozen=True)
-class Country:
+class Country(NamedTuple):
     """A country pack; `code` is the ISO 3166 code."""
 
     code: str
@@ -28,11 +27,11 @@ def national_id(
     alone: float,
     form_alone: float = 0.0,
     width: int = 0,
-) -> Shape:
-    """A national identifier; for the arguments see `Shape`."""
-    return Shape("national-id", rule, noun, pattern, book, alone, check, chance, form_alone, width)
+) -> Identifier:
+    """A national identifier; for the arguments see `Identifier`."""
+    return Identifier("national-id", rule, noun, pattern, book, alone, check, chance, form_alone, width)
 
 
-def postal_code(rule: str, noun: str, pattern: str, header: str, alone: float, width: int = 0) -> Shape:
+def postal_code(rule: str, noun: str, pattern: str, header: str, alone: float, width: int = 0) -> Identifier:
     """A postal code; `header` adds the country's words to the ones that postal codes share."""
-    return Shape("postal-code", rule, noun, pattern, words(header), alone, width=width)
+    return Identifier("postal-code", rule, noun, pattern, words(header), alone, width=width)

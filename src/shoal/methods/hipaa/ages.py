@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from shoal.identifiers.age import DAYS, MONTHS
 from shoal.identifiers.header import read_header, words
 from shoal.storage import Array
 from shoal.storage.folding import fold
@@ -13,8 +14,6 @@ OLD = "90+"
 LIMIT = 90
 # Nobody is older: such numbers are codes for something else, and are emptied.
 _OLDEST = 125
-_DAYS = words("days, day, giorni, tage, jours, dias, dagen")
-_MONTHS = words("months, month, mesi, monate, mois, meses, maanden")
 _WEEKS = words("weeks, week, settimane, wochen, semaines, semanas, weken")
 _NUMBER = r"^(\d{1,3})(?:[.,]\d+)?\s*(?i:(?:y|yr|yrs|year|years|y/?o|anni|jahre|ans|anos|años|jaar)\b.*)?$"
 _PARTS = (
@@ -37,7 +36,7 @@ def per_year(name: str) -> float:
     (12.0, 1.0)
     """
     header = read_header(name)
-    for book, units in ((_DAYS, 365.0), (_WEEKS, 52.0), (_MONTHS, 12.0)):
+    for book, units in ((DAYS, 365.0), (_WEEKS, 52.0), (MONTHS, 12.0)):
         if book.heard(header)[0]:
             return units
     return 1.0

@@ -11,12 +11,13 @@ import polars as pl
 
 from shoal.engine import engine_of
 from shoal.exposure import IdentityRisk
+from shoal.methods.changed_table import ChangedTableResult
 from shoal.methods.hipaa.clauses import CLAUSES, Treatment
 from shoal.methods.hipaa.zip3 import Populations
 from shoal.policy import Policy
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.manifest import ColumnEntry
-from shoal.results import Cell, Commands, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
+from shoal.results import Cell, Commands, Grid, Headline, Notes, Section, Tone, left_out, where_known
 from shoal.storage import Table
 from shoal.systems.console import shell_line
 from shoal.wording import counted, in_words, percent
@@ -60,7 +61,7 @@ class Vintage:
 
 
 @dataclass(frozen=True, repr=False)
-class SafeHarbor(Result):
+class SafeHarbor(ChangedTableResult):
     """A table after safe harbor: `frame` is of the kind that came in; `clauses` say what was done under (A) to (R).
 
     `to_confirm` is what a person must look at, `residual` the risk that is left. `written`, `output` and `manifest` are
@@ -115,7 +116,6 @@ class SafeHarbor(Result):
 
     plan: ClassVar[None] = None
     seconds: ClassVar[float] = 0.0
-    personal: ClassVar[bool] = False
 
     @property
     def technique(self) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -32,6 +31,8 @@ from shoal.policy import Policy, as_policy
 from shoal.policy.named import SAFE_HARBOR_RULE
 from shoal.storage import Array, Column, Table
 from shoal.storage.reading import Options, read
+from shoal.verbs.base import takes
+from shoal.verbs.changing import SafeHarborRequest
 from shoal.vocabulary import DateOrder
 from shoal.wording import in_words
 
@@ -121,30 +122,11 @@ def _date_of(count: int) -> pl.Series:
     return pl.Series(["a date"]).new_from_index(0, count)
 
 
-__all__ = ["SafeHarbor", "SafeHarborReading", "apply_safe_harbor", "residual_risk", "safe_harbor"]
+__all__ = ["SafeHarbor", "apply_safe_harbor", "residual_risk", "safe_harbor"]
 
 
-@dataclass(frozen=True)
-class SafeHarborReading:
-    """How the table is read: the year to which ages are counted, the order of dates, the counts of people."""
-
-    year_of_data: int | None = None
-    date_order: DateOrder | None = None
-    century_from: int | None = None
-    zip_populations: str | Path | None = None
-    options: Options | None = None
-
-
-def safe_harbor(
-    source: Any,
-    *,
-    policy: Policy | str | Path | None = None,
-    year_of_data: int | None = None,
-    date_order: DateOrder | None = None,
-    century_from: int | None = None,
-    zip_populations: str | Path | None = None,
-    options: Options | None = None,
-) -> SafeHarbor:
+@takes(SafeHarborRequest)
+def safe_harbor(source: Any, asked: SafeHarborRequest) -> SafeHarbor:
     """Take out what the eighteen clauses of safe harbor name, in the columns that the policy or detection names.
 
     >>> import polars as pl
@@ -156,27 +138,26 @@ def safe_harbor(
     >>> [(found.clause, found.columns) for found in result.clauses if found.columns]
     [('A', ['patient_name']), ('B', ['zip']), ('C', ['age'])]
     """
-    reading = SafeHarborReading(year_of_data, date_order, century_from, zip_populations, options)
-    result = apply_safe_harbor(source, policy, reading)
+    result = apply_safe_harbor(source, asked)
     return result.measured(residual_risk(result.released, result))
 
 
-def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> SafeHarbor:
+def apply_safe_harbor(source: Any, asked: SafeHarborRequest) -> SafeHarbor:
     """The same without the risk that is left: a release measures it on the written file."""
-    given = as_policy(policy)
+    given = as_policy(asked.policy)
     decided = given.safe_harbor
-    order = reading.date_order or decided.date_order
+    order = asked.date_order or decided.date_order
     check_choice("date order", order or "dmy", get_args(DateOrder))
     this_year = datetime.now(UTC).year
-    wanted = reading.year_of_data if reading.year_of_data is not None else decided.year_of_data
+    wanted = asked.year_of_data if asked.year_of_data is not None else decided.year_of_data
     if wanted is not None and not 1900 <= wanted <= this_year + 1:
         raise InputError(
             f"The year of the data, {wanted}, is not between 1900 and now.", Message("Give {year_of_data} 2012.")
         )
-    populations = shipped() if reading.zip_populations is None else read_populations(reading.zip_populations)
-    engine = engine_of(source, reading.options)
-    table = engine.rows(source, None, reading.options, needed=[])
-    there = There(engine, source, table, reading.options) if engine.keeps_rows else None
+    populations = shipped() if asked.zip_populations is None else read_populations(asked.zip_populations)
+    engine = engine_of(source, asked.options)
+    table = engine.rows(source, None, asked.options, needed=[])
+    there = There(engine, source, table, asked.options) if engine.keeps_rows else None
     names = table.names if there is None else list(table.source_names)
     _check_headers(names, given)
     treatments, context = [], context_of(names)
@@ -184,7 +165,7 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
         progress.report("looking at columns", number, len(names))
         treatments.append(propose(table[name], given, context))
     progress.report("applying safe harbor", 0)
-    century = reading.century_from if reading.century_from is not None else decided.century_from
+    century = asked.century_from if asked.century_from is not None else decided.century_from
     years = years_of_columns(table, treatments, wanted, order, century, this_year)
     texts = [entry.column for entry in treatments if entry.action == "scrubbed"]
     if texts and there is not None:

@@ -15,8 +15,9 @@ from shoal.identifiers.header import read_header, words
 from shoal.methods.hipaa.ages import top_coded
 from shoal.methods.hipaa.clauses import Treatment
 from shoal.storage import Array, Column
-from shoal.storage.dates import ENGLISH_MONTH_NAMES, are_dates, is_epoch
+from shoal.storage.dates import SERIAL_LIMITS, are_dates, is_epoch
 from shoal.storage.folding import fold
+from shoal.storage.months import ENGLISH_MONTH_NAMES
 from shoal.vocabulary import Role
 
 # Headers that alone say what a column holds, whatever its values look like: the last four digits of a phone number.
@@ -119,8 +120,6 @@ _NAMED_PARTS = (
 # 120/80, 12.5 mg: measured, nobody's code
 _MEASURED = r"(?i)^\d{2,3}/\d{2,3}$|^\d{1,5}(?:[.,]\d+)?\s?(?:%|mg|g|kg|µg|mcg|ml|l|dl|mmol/l|mg/dl|iu|u|cm|mm|bpm)$"
 _CLOCK = r"^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[AaPp][Mm])?$"
-# Days since 1900 as spreadsheets count them, from 1927 to 2064.
-_SERIAL_DAYS = (10_000, 60_000)
 # Words in which no age is meant.
 _NO_AGE = re.compile(
     "percentage|usage|stage|average|mileage|dosage|wage|image|page|language|message|marriage|storage|package|voltage|manage"
@@ -211,7 +210,7 @@ def _serial_days(column: Column) -> bool:
         return False
     if not says_birth(column.name) and EVENTS.heard(read_header(column.name))[0] < STRONG:
         return False
-    low, high = _SERIAL_DAYS
+    low, high = SERIAL_LIMITS
     return bool(((values >= low) & (values <= high)).all())
 
 

@@ -8,17 +8,16 @@ to its rows by the same order, turned round. The result is that of `methods/sort
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.methods.sorted_clusters import Cut, Remainder, cut
-from shoal.ranges.boxed import Boxed, Side, check_k, numbers, places, spread
-from shoal.ranges.on_disk import BoxedByColumn
+from shoal.methods.sorted_clusters import Clusters, Cut, OnePerStretch, Remainder, Stretches, cut
+from shoal.ranges.boxed import Boxed, BoxedByColumn, Side, check_k, numbers, places, spread
 from shoal.storage import Array, Column, smallest_unsigned
 from shoal.storage.disk_order import DiskOrder, buckets_for
 from shoal.storage.rows import occurrences
-from shoal.storage.spill import Spill, blocks_of, forget, remove
+from shoal.storage.spill import Spill, forget, remove
+from shoal.storage.table import blocks_of
 
 _STRETCHES, _STRETCH = 1 << 10, 1 << 10
 
@@ -63,56 +62,7 @@ def sorted_clusters_on_disk(columns: Sequence[Column], k: int, spill: Spill) -> 
 
     order = DiskOrder.by(rows, len(bounds) + 1, keys, spill)
     distances.forget()
-    return _boxed(columns, order, _Stretches(rows, k))
-
-
-@dataclass(frozen=True)
-class _Stretches:
-    """Clusters of k neighbours in an order of rows, the last with the rest."""
-
-    rows: int
-    k: int
-
-    def ends(self, ordered: Array) -> tuple[Array, Array]:
-        """The smallest and the largest code of each cluster."""
-        count = max(1, self.rows // self.k)
-        low, high = (np.empty(count, ordered.dtype) for _ in range(2))
-        step = max(1, (blocks_of(self.rows)[0].stop) // self.k)
-        for first in range(0, count, step):
-            last = min(first + step, count)
-            stop = self.rows if last == count else last * self.k
-            part, starts = np.asarray(ordered[first * self.k : stop]), np.arange(last - first) * self.k
-            low[first:last], high[first:last] = np.minimum.reduceat(part, starts), np.maximum.reduceat(part, starts)
-        return low, high
-
-    def of_positions(self, block: slice) -> Array:
-        """The cluster at each position of the order."""
-        last = max(1, self.rows // self.k) - 1
-        return np.asarray(np.minimum(np.arange(block.start, block.stop) // self.k, last))
-
-
-@dataclass(frozen=True)
-class _OnePerStretch:
-    """Clusters of the j-th row of every stretch of an order; rows left over stand last, and join the first clusters."""
-
-    sizes: Cut
-    rows: int
-
-    def ends(self, ordered: Array) -> tuple[Array, Array]:
-        """The smallest and the largest code of each cluster."""
-        clusters, size = self.sizes.clusters, self.sizes.size
-        low, high = (np.empty(clusters, ordered.dtype) for _ in range(2))
-        rest = np.asarray(ordered[size * clusters :])
-        for block in blocks_of(clusters):
-            parts = [np.asarray(ordered[s * clusters + block.start : s * clusters + block.stop]) for s in range(size)]
-            low[block], high[block] = np.minimum.reduce(parts), np.maximum.reduce(parts)
-        low[: len(rest)] = np.minimum(low[: len(rest)], rest)
-        high[: len(rest)] = np.maximum(high[: len(rest)], rest)
-        return low, high
-
-    def of_positions(self, block: slice) -> Array:
-        """The cluster at each position of the order."""
-        return np.arange(block.start, block.stop) % self.sizes.clusters
+    return _boxed(columns, order, Stretches.of_rows(rows, k))
 
 
 def close_clusters_on_disk(
@@ -141,7 +91,7 @@ def close_clusters_on_disk(
 
     order = DiskOrder.by(rows, (sizes.size + 1) * (len(bounds) + 1), keys, spill)
     distances.forget()
-    return _boxed(columns, order, _OnePerStretch(sizes, rows))
+    return _boxed(columns, order, OnePerStretch(sizes))
 
 
 class _Places:
@@ -175,24 +125,24 @@ class _Places:
         return np.where(extra, self.sizes.size, stretch), position
 
 
-def _boxed(columns: Sequence[Column], order: DiskOrder, clusters: _Stretches | _OnePerStretch) -> BoxedByColumn:
+def _boxed(columns: Sequence[Column], order: DiskOrder, clusters: Clusters) -> BoxedByColumn:
     """The ranges of all clusters, column by column, and back to the rows."""
     by_column = {column.name: _along(column, order, clusters) for column in columns}
     order.remove()
     return BoxedByColumn.of(by_column)
 
 
-def _along(column: Column, order: DiskOrder, clusters: _Stretches | _OnePerStretch) -> Boxed:
+def _along(column: Column, order: DiskOrder, clusters: Clusters) -> Boxed:
     ordered = order.apply(column.codes)
     low, high = clusters.ends(ordered)
     remove(ordered)
-    values = len(column.values)
+    rows, values = len(column.codes), len(column.values)
     pairs, which = np.unique(low.astype(np.int64) * values + high, return_inverse=True)
     which = which.astype(smallest_unsigned(len(pairs)))
-    shown = order.spill.array("clusters", which.dtype, clusters.rows)
-    for block in blocks_of(clusters.rows):
-        shown[block] = which[clusters.of_positions(block)]
-    rows = order.undo(shown)
+    shown = order.spill.array("clusters", which.dtype, rows)
+    for block in blocks_of(rows):
+        shown[block] = which[clusters.of(np.arange(block.start, block.stop))]
+    range_of_row = order.undo(shown)
     remove(shown)
     side = Side(places(column), pairs // values, pairs % values, None, column.values)
-    return Boxed(rows, {column.name: side})
+    return Boxed(range_of_row, {column.name: side})

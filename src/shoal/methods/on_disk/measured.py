@@ -5,159 +5,51 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from shoal.errors import InputError, Message
-from shoal.methods.findings import Disclosed, Findings
-from shoal.models import Evidence, TCloseness
-from shoal.models.distances import farthest_class
-from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
-from shoal.policy.judgement.evidence import trees_of
-from shoal.policy.judgement.shown_classes import attribute_disclosure
 from shoal.ranges.columns import ReleasedColumns
-from shoal.ranges.on_disk import BoxedByColumn
-from shoal.ranges.parsing import STAR
-from shoal.storage import Array, Column, Table
-from shoal.storage.classes import Coded, class_of_each_row, pack
+from shoal.storage import Table
 from shoal.storage.reading import Options, Overflow
 from shoal.storage.reading.files import SMALL_TABLE
-from shoal.storage.rows import weights_of
 from shoal.storage.spill import Spill, memory_budget
-from shoal.storage.table import on_disk
-from shoal.storage.tuples import tuples_on_disk
-from shoal.utility.cost import cost_of_boxes
-from shoal.utility.loss import change_of, information_loss, loss_of_boxes
+from shoal.storage.tuples import counted_tuples
 from shoal.wording import in_units, in_words
 
 if TYPE_CHECKING:
     from shoal.methods.base import Method
     from shoal.methods.results import Anonymized
+    from shoal.policy.conditions import ColumnCondition
 
 
 _SHOWN, _WAS = "shown: ", "was: "
 
 
-@dataclass(frozen=True)
-class CountedClasses:
-    """The tuples of what is released and of what models look at: the class and the records of each (-1: suppressed)."""
-
-    class_of_tuple: Array
-    classes: int
-    records: Array
-    columns: Mapping[str, Column]
-
-    @property
-    def sizes(self) -> Array:
-        """The records of each class."""
-        kept = self.class_of_tuple >= 0
-        return np.bincount(self.class_of_tuple[kept], self.records[kept], self.classes).astype(np.int64)
-
-    def evidence(self, policy: Policy) -> Evidence:
-        """What the models look at."""
-        sensitive = {name: self.columns[name] for model in policy.models for name in model.needs}
-        trees = trees_of(policy, list(sensitive.values()))
-        return evidence_of_rows(self.class_of_tuple, sensitive, weights=self.records, trees=trees)
-
-    def disclosed(self, conditions: Sequence[ColumnCondition]) -> list[Disclosed]:
-        """Eq 5 for each condition; suppressed rows are alike, so they are one class."""
-        classes = np.where(self.class_of_tuple < 0, self.classes, self.class_of_tuple)
-        found = []
-        for condition in conditions:
-            meets = condition.meets(self.columns[condition.column])
-            told = attribute_disclosure(classes, self.classes + 1, meets, self.records)
-            found.append(Disclosed(condition.text, told.records, told.disclosed, told.share))
-        return found
-
-    def closeness(self, close: TCloseness | None) -> dict[str, float] | None:
-        """The farthest class; over the ranks of records, which take the order of all rows, it is not measured."""
-        column = None if close is None else self.columns[close.sensitive]
-        if column is None or not (column.dtype.is_numeric() or column.dtype.is_temporal()):
-            return None
-        far = farthest_class(self.class_of_tuple, self.classes, column, "values", self.records)
-        return None if far is None else {"values": far}
-
-
-def counted_classes(
-    table: Table, released: Mapping[str, ReleasedColumns], policy: Policy, conditions: Sequence[ColumnCondition]
-) -> CountedClasses:
-    """Count what is released together with what models and conditions look at."""
-    shown = [column for entry in released.values() for column in entry.encoded]
+def needed_columns(policy: Policy, conditions: Sequence[ColumnCondition]) -> list[str]:
+    """The columns that models and conditions look at beside what is released."""
     needed = [name for model in policy.models for name in model.needs]
-    needed = list(dict.fromkeys([*needed, *(condition.column for condition in conditions)]))
-    named = [replace(column, name=f"{_SHOWN}{column.name}") for column in shown]
-    named += [replace(table[name], name=f"{_WAS}{name}") for name in needed]
-    together = Table({column.name: column for column in named}, table.rows, memory=table.memory)
-    tuples, count = tuples_on_disk(together, together.names, None)
-    assert count is not None, "rows are on disk"
-    labels = tuples.select([f"{_SHOWN}{column.name}" for column in shown])
+    return list(dict.fromkeys([*needed, *(condition.column for condition in conditions)]))
+
+
+def counted_release(
+    table: Table, released: Mapping[str, ReleasedColumns], needed: Sequence[str]
+) -> tuple[Table, dict[str, ReleasedColumns]]:
+    """The distinct tuples of what is released and what is needed beside it: a table of the latter, whose rows stand for
+    records, and what is released of each."""
+    labels = {f"{_SHOWN}{column.name}": column for entry in released.values() for column in entry.encoded}
+    named = {**labels, **{f"{_WAS}{name}": table[name] for name in needed}}
+    together = Table({new: replace(column, name=new) for new, column in named.items()}, table.rows, memory=table.memory)
+    tuples = counted_tuples(together, together.names)
     columns = {name: replace(tuples[f"{_WAS}{name}"], name=name) for name in needed}
-    return classes_of(labels, weights_of(tuples[count]), columns, released)
-
-
-def classes_of(
-    labels: Sequence[Column],
-    records: Array,
-    columns: Mapping[str, Column],
-    released: Mapping[str, ReleasedColumns],
-) -> CountedClasses:
-    """The classes of tuples by what is released of them; those that are `*` throughout are in none."""
-    classes, number = class_of_each_row(pack(labels))
-    starred = [entry.form.generalizes for entry in released.values() for _ in entry.names]
-    stars = [
-        is_star(label) if may else np.zeros(len(records), bool) for label, may in zip(labels, starred, strict=True)
-    ]
-    lost = np.asarray(np.logical_and.reduce(stars))
-    if lost.any():
-        kept, number = class_of_each_row(Coded(classes[~lost], number)) if not lost.all() else (classes[:0], 0)
-        classes = np.full(len(classes), -1, np.int64)
-        classes[~lost] = kept
-    return CountedClasses(classes, number, records, columns)
-
-
-def is_star(column: Column) -> Array:
-    """Per row: whether it is written as `*`."""
-    if column.values.dtype != pl.String:
-        return np.zeros(len(column.codes), bool)
-    return np.append((column.values == STAR).to_numpy(), False)[column.codes]
-
-
-def findings_of_boxes(
-    table: Table,
-    columns: Sequence[Column],
-    boxed: BoxedByColumn,
-    released: Mapping[str, ReleasedColumns],
-    counted: CountedClasses,
-    conditions: Sequence[ColumnCondition],
-    close: TCloseness | None,
-) -> Findings:
-    """What boxes cost: the same figures as in memory. Ranges of a column are equal or apart, or have k records and
-    more, so that a class of one record is unique."""
-    sizes, loss = counted.sizes, information_loss(columns, boxed)
-    truthful = all(entry.nature in ("truthful", "unchanged") for entry in released.values())
-    return Findings(
-        records=table.rows,
-        k=int(sizes.min()) if len(sizes) else 0,
-        classes=len(sizes),
-        uniques=int(np.count_nonzero(sizes == 1)),
-        undecided=0,
-        information_loss=loss.total,
-        information_loss_by_column=loss.by_column,
-        modified_rows=boxed.modified_rows(),
-        removed_rows=0,
-        suppressed_rows=0,
-        suppressed_cells=0,
-        attribute_disclosure=counted.disclosed(conditions),
-        change=change_of(columns, boxed),
-        cost=cost_of_boxes(columns, boxed),
-        closeness=counted.closeness(close),
-        loss=loss_of_boxes(columns, boxed) if truthful else None,
-    )
+    shown = {}
+    for name, entry in released.items():
+        held = [replace(tuples[f"{_SHOWN}{one}"], name=one) for one in entry.names]
+        shown[name] = ReleasedColumns.in_codes(held, entry.nature, np.zeros(tuples.rows, bool), entry.form)
+    return replace(tuples, columns=columns), shown
 
 
 # Which methods and policies rows on disk can be anonymised by, and what the others are told.
@@ -180,7 +72,7 @@ def past_memory(method: Method | None, table: Table, policy: Policy, options: Op
     needed = table.rows * BYTES_PER_ROW
     if needed <= memory_budget(asked):
         return False
-    if any(on_disk(column.codes) for column in table.columns.values()):
+    if table.on_disk():
         return True
     return not _works_on_disk(method, policy) and (asked is not None or needed >= SMALL_TABLE)
 
@@ -195,7 +87,7 @@ def changed_on_disk(
     """What a method makes of rows on disk; its files have no name any more once it is made, and end with it."""
     with Spill(options.memory, options.spill_dir) as spill:
         spill.start(table.rows * (_SORTED_PER_ROW + sum(column.codes.itemsize for column in table.columns.values())))
-        return replace(method.run_on_disk(table, policy, conditions, spill), reading=options)
+        return replace(method.run(table, policy, conditions, spill=spill), reading=options)
 
 
 @contextmanager

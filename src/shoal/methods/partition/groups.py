@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,11 +13,10 @@ from shoal.kernels.groups import middles, total_cost, write_groups
 from shoal.kernels.peeling import look_up
 from shoal.kernels.squares import exchange_squares
 from shoal.methods.partition.blocks import cheapest_runs, group_blocks
-from shoal.methods.partition.coordinates import check_points, coordinates
+from shoal.methods.partition.coordinates import check_points
 from shoal.methods.partition.peel import peel_segment, wide_tree
-from shoal.ranges.boxed import check_k
-from shoal.storage import Array, Column
-from shoal.threads import in_threads, processors
+from shoal.storage import Array
+from shoal.threads import in_threads
 
 # Local search: records change groups while that lowers what is lost.
 #
@@ -75,8 +73,7 @@ LEAST = 12
 REGION = 1 << 14
 
 
-@dataclass(frozen=True)
-class Laid:
+class Laid(NamedTuple):
     """Records laid out block by block: group g of the task has the records members[g, :sizes[g]] of its block."""
 
     place: Array
@@ -108,8 +105,7 @@ def in_eights(rows: Array, place: Array) -> Array:
     return found
 
 
-@dataclass(frozen=True)
-class ExchangeSearch:
+class ExchangeSearch(NamedTuple):
     """How a pass looks for exchanges.
 
     Groups begin them that lose `begin_from` and more, cycles of three those that lose `cycles_from`; with so many near
@@ -157,43 +153,6 @@ def improve_region(
         not np.isfinite(search.cycles_from), search.cycles_from,
     )  # fmt: skip
     write_groups(laid.members, laid.sizes, xs, laid.place, order, new_rows, new_order, new_first, at)
-
-
-# How little any grouping could lose: a record is as far from its box's farthest corner as from any of its group.
-
-
-@dataclass(frozen=True)
-class LowerBound:
-    """A lower bound of the information loss; from a sample it lies within `margin` with 95% confidence."""
-
-    loss: float
-    margin: float
-    sampled: int
-
-
-def nearest_neighbour_bound(columns: Sequence[Column], k: int, sample: int | None = None, seed: int = 0) -> LowerBound:
-    """The mean distance of records to their (k-1)-th nearest, / columns: no grouping of k loses less (Eqs 3-4).
-
-    With a `sample` only so many records look for their nearest, among all.
-
-    >>> from shoal.storage.reading import read
-    >>> columns = read({"age": [30, 31, 60, 61]}).select(["age"])
-    >>> round(nearest_neighbour_bound(columns, 2).loss, 4)
-    0.0577
-    """
-    from scipy.spatial import cKDTree
-
-    rows = coordinates(columns)
-    size = len(rows)
-    check_k(k, size)
-    asked = rows
-    if sample is not None and sample < size:
-        asked = rows[np.random.default_rng(seed).choice(size, sample, replace=False)]
-    # each record is its own nearest
-    distances, _ = cKDTree(rows).query(asked, k=[k], workers=processors())
-    nearest = distances[:, 0] / rows.shape[1]
-    margin = 0.0 if len(nearest) == size else 1.96 * float(nearest.std(ddof=1)) / float(np.sqrt(len(nearest)))
-    return LowerBound(float(nearest.mean()), margin, len(nearest))
 
 
 # The words by which a partition is asked for.
@@ -244,8 +203,7 @@ def number_type(count: int) -> type[np.signedinteger[Any]]:
     return np.int32 if count < 1 << 31 else np.int64
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(NamedTuple):
     """Records group by group: `order[i]` is the row that lies at i, a group starts wherever `first[i]`."""
 
     rows: Array

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,31 +17,23 @@ from shoal.errors import InputError
 from shoal.methods.perturbation.operator import Operator, Pram, as_numbers, random_for
 from shoal.methods.perturbation.results import PerturbationFindings, PerturbationRisk, Perturbed, PerturbedColumn
 from shoal.methods.perturbation.risk import interval_disclosure, linkage
-from shoal.methods.perturbation.settings import NoiseSettings, Settings, operators_of
+from shoal.methods.perturbation.settings import NoiseSettings as NoiseSettings
+from shoal.methods.perturbation.settings import Settings as Settings
+from shoal.methods.perturbation.settings import operators_of
 from shoal.methods.perturbation.utility import utility_of
 from shoal.policy import Policy, as_policy
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.ranges.forms import ColumnForm
 from shoal.storage import Array, Table
 from shoal.storage.column_type import type_word
-from shoal.storage.reading import Options, read
+from shoal.storage.reading import Options as Options
+from shoal.storage.reading import read
+from shoal.verbs.base import takes
+from shoal.verbs.changing import PerturbRequest
 
 
-def perturb(
-    source: Any,
-    *,
-    policy: Policy | str | Path | None = None,
-    noise: NoiseSettings | None = None,
-    swap: Settings | None = None,
-    shuffle: Mapping[str, Sequence[str]] | Sequence[str] | str | None = None,
-    pram: Settings | None = None,
-    top_code: Settings | None = None,
-    bottom_code: Settings | None = None,
-    round: Settings | None = None,
-    interval: float = 0.05,
-    seed: int | None = None,
-    options: Options | None = None,
-) -> Perturbed:
+@takes(PerturbRequest)
+def perturb(source: Any, asked: PerturbRequest) -> Perturbed:
     """Perturb columns of a table, and measure what can still be learnt and what it cost.
 
     `noise`: a share of the standard deviation; for a tuple of columns, noise that keeps their covariances. `swap`:
@@ -56,11 +47,14 @@ def perturb(
     >>> result.frame["pay"].to_list(), result.findings.risk.kept
     ([100, 300, 300, 500], {'pay': 0.25})
     """
-    operators = operators_of(noise, swap, shuffle, pram, top_code, bottom_code, round)
-    if not 0 < interval < 1e300:
-        raise InputError(f"An interval of {interval:g} standard deviations is not one.", "Use 0.05, for example.")
-    given = as_policy(policy)
-    table = read(source, None, options)
+    seed = asked.seed
+    operators = operators_of(
+        asked.noise, asked.swap, asked.shuffle, asked.pram, asked.top_code, asked.bottom_code, asked.round
+    )
+    if not 0 < asked.interval < 1e300:
+        raise InputError(f"An interval of {asked.interval:g} standard deviations is not one.", "Use 0.05, for example.")
+    given = as_policy(asked.policy)
+    table = read(source, None, asked.options)
     _check(operators, given, table)
     seed = secrets.randbits(63) if seed is None else seed
     before = {name: table[name].decode() for operator in operators for name in (*operator.columns, *operator.given())}
@@ -70,7 +64,7 @@ def perturb(
         _apply(operator, before, after, seed)
     names = list(dict.fromkeys(name for operator in operators for name in operator.columns))
     columns = {name: _released(name, operators, before[name], after[name]) for name in names}
-    findings = _findings(table, given, operators, columns, before, interval, seed)
+    findings = _findings(table, given, operators, columns, before, asked.interval, seed)
     parameters = {
         "operators": [
             {"column": name, "operator": o.word, "setting": o.setting} for o in operators for name in o.columns

@@ -11,11 +11,11 @@ import polars as pl
 
 from shoal.detection.undecided import Decisions, UndecidedColumn, decision_notes, decisions_of
 from shoal.errors import InputError, Message
+from shoal.methods.changed_table import ChangedTableResult
 from shoal.methods.perturbation.risk import IntervalDisclosure, NearestLinkage
 from shoal.methods.perturbation.utility import Utility
 from shoal.models import Verdict
 from shoal.policy import Policy
-from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.loading import with_roles
 from shoal.policy.manifest import ColumnEntry, column_entries
 from shoal.ranges.columns import ReleasedColumns
@@ -25,7 +25,6 @@ from shoal.results import (
     Grid,
     Headline,
     Notes,
-    Result,
     Section,
     beside,
     left_out,
@@ -78,7 +77,7 @@ class PerturbationFindings:
 
 
 @dataclass(frozen=True, repr=False)
-class Perturbed(Result):
+class Perturbed(ChangedTableResult):
     """A perturbed table: `frame` is of the kind that came in, in the same order; `findings` say what it is worth.
 
     `private` is for the owner of a release only: with the seed the noise can be taken off again. `written`, `output`
@@ -110,16 +109,6 @@ class Perturbed(Result):
         """The columns that models look at: none of them is perturbed."""
         return self.policy.quasi_identifiers if self.policy.models else []
 
-    @property
-    def rule(self) -> str | None:
-        """The rule that it keeps instead of a privacy model: none."""
-        return None
-
-    @property
-    def personal(self) -> bool:
-        """Whether it stays among those who hold the original: no, it may leave."""
-        return False
-
     def looked_at(self) -> Perturbed:
         """The same, with what nobody decided; columns that point at people make it `undecided`."""
         found = decisions_of(self)
@@ -144,14 +133,6 @@ class Perturbed(Result):
     def manifest_findings(self) -> dict[str, Any]:
         """What was found, for the manifest."""
         return self.findings.to_dict()
-
-    def manifest_sections(self, written: Table) -> dict[str, Any]:
-        """What a standard adds to the manifest: nothing."""
-        return {}
-
-    def checks(self, written: Table) -> list[Check]:
-        """What a standard asks of the written file: nothing."""
-        return []
 
     @cached_property
     def polars(self) -> pl.DataFrame:

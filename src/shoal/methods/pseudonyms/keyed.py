@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import blake2b, sha256
-from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -16,8 +15,8 @@ from shoal import progress
 from shoal.errors import InputError, Message, Setting, check_choice
 from shoal.storage import Array
 from shoal.vocabulary import PseudonymFormat
+from shoal.vocabulary import PseudonymMethod as Method
 
-Method = Literal["hmac-sha-256", "blake2b"]
 METHODS = ("hmac-sha-256", "blake2b")
 FORMATS = ("hex", "short", "uuid", "digits")
 # bytes of the digest that each way of writing shows

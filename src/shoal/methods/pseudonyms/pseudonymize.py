@@ -17,14 +17,16 @@ from shoal import progress
 from shoal.engine import engine_of
 from shoal.errors import InputError, Message, Setting, ShoalError, check_choice
 from shoal.keys import SecretKey, key_or_new, path_of
-from shoal.methods.pseudonyms.keyed import FORMATS, UNKEYED, Method, check_method, digester, keyed, texts_of
+from shoal.methods.pseudonyms.keyed import FORMATS, UNKEYED, check_method, digester, keyed, texts_of
 from shoal.methods.pseudonyms.results import Pseudonymized
 from shoal.storage import Array, Column
-from shoal.storage.reading import Options
 from shoal.storage.texts import check_have_texts
 from shoal.storage.writing import check_apart
 from shoal.systems.files import others_may, replace
+from shoal.verbs.base import takes
+from shoal.verbs.personal import PseudonymizeRequest
 from shoal.vocabulary import PseudonymFormat
+from shoal.vocabulary import PseudonymMethod as Method
 
 # Pseudonyms that are digits again, as many as before: a keyed permutation of all numbers of a length.
 #
@@ -158,19 +160,8 @@ def write_surrogates(path: Path, table: dict[str, str]) -> None:
 _Maker = Callable[[list[bytes]], pl.Series]
 
 
-def pseudonymize(
-    source: Any,
-    *,
-    column: str,
-    key: SecretKey | bytes | str | Path | None = None,
-    surrogates: str | Path | None = None,
-    method: Method = "hmac-sha-256",
-    format: PseudonymFormat = "hex",
-    domain: str = "",
-    rotate_to: SecretKey | bytes | str | Path | None = None,
-    mapping: str | Path | None = None,
-    options: Options | None = None,
-) -> Pseudonymized:
+@takes(PseudonymizeRequest)
+def pseudonymize(source: Any, asked: PseudonymizeRequest) -> Pseudonymized:
     """Replace the values of a column by pseudonyms: the same value, key and domain give the same pseudonym anywhere.
 
     pseudonym = HMAC-SHA-256(key, value) (or keyed BLAKE2b), written as `hex` (128 bits), `short` (80 bits, base32),
@@ -186,43 +177,49 @@ def pseudonymize(
     >>> made.frame["patient"][0] == made.frame["patient"][2]
     True
     """
-    check_method(method)
-    check_choice(Setting("format"), format, FORMATS)
-    _check_keys(key, surrogates, rotate_to, mapping, format != "hex" or bool(domain))
-    files = {"key_file": path_of(key), "surrogates": surrogates, "new_key_file": path_of(rotate_to)}
-    check_apart(input=source, **files, mapping=mapping)
-    if mapping is not None and Path(mapping).exists():
-        raise InputError(f"{mapping} exists already: mappings are never overwritten.", "Choose another name.")
-    table = engine_of(source, options).rows(source, None, options, needed=[column], by_tuple=0).expanded()
-    persons = table.select([column])[0]  # before a key is made for it
+    check_method(asked.method)
+    check_choice(Setting("format"), asked.format, FORMATS)
+    _check_keys(
+        asked.key, asked.surrogates, asked.rotate_to, asked.mapping, asked.format != "hex" or bool(asked.domain)
+    )
+    files = {"key_file": path_of(asked.key), "surrogates": asked.surrogates, "new_key_file": path_of(asked.rotate_to)}
+    check_apart(input=source, **files, mapping=asked.mapping)
+    if asked.mapping is not None and Path(asked.mapping).exists():
+        raise InputError(f"{asked.mapping} exists already: mappings are never overwritten.", "Choose another name.")
+    table = (
+        engine_of(source, asked.options).rows(source, None, asked.options, needed=[asked.column], by_tuple=0).expanded()
+    )
+    persons = table.select([asked.column])[0]  # before a key is made for it
     check_have_texts([persons])
     pairs, created = None, False
-    if surrogates is not None:
-        made, distinct = _pseudonyms(persons, _by_surrogates(Path(surrogates)))
+    if asked.surrogates is not None:
+        made, distinct = _pseudonyms(persons, _by_surrogates(Path(asked.surrogates)))
     else:
-        assert key is not None
-        secret, created = key_or_new(key, create=rotate_to is None)
-        made, distinct = _pseudonyms(persons, _by_key(secret, method, format, domain, column))
-    if rotate_to is not None:
+        assert asked.key is not None
+        secret, created = key_or_new(asked.key, create=asked.rotate_to is None)
+        made, distinct = _pseudonyms(persons, _by_key(secret, asked.method, asked.format, asked.domain, asked.column))
+    if asked.rotate_to is not None:
         old = made
-        made, _ = _pseudonyms(persons, _by_key(key_or_new(rotate_to)[0], method, format, domain, column))
+        made, _ = _pseudonyms(
+            persons, _by_key(key_or_new(asked.rotate_to)[0], asked.method, asked.format, asked.domain, asked.column)
+        )
         both = pl.DataFrame({"old": old, "new": made}).drop_nulls().unique()
         pairs = [(str(before), str(after)) for before, after in both.sort("old").iter_rows()]
     result = Pseudonymized(
-        column=column,
+        column=asked.column,
         distinct=distinct,
         collisions=0,
-        method=method if surrogates is None else "random",
-        format=format,
+        method=asked.method if asked.surrogates is None else "random",
+        format=asked.format,
         records=table.rows,
         key_file_created=created,
-        mapping=None if mapping is None else str(mapping),
+        mapping=None if asked.mapping is None else str(asked.mapping),
         table=table,
         pseudonyms=made,
         pairs=pairs,
     )
-    if mapping is not None:
-        write_private_table(Path(mapping), ["old", "new"], pairs or [])
+    if asked.mapping is not None:
+        write_private_table(Path(asked.mapping), ["old", "new"], pairs or [])
     return result
 
 

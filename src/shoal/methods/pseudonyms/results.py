@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import polars as pl
 
 from shoal.engine import engine_of
+from shoal.methods.changed_table import ChangedTableResult
 from shoal.policy import Policy
-from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.manifest import ColumnEntry, types_by_name
 from shoal.ranges.forms import NATURES, ColumnForm, FormKind
-from shoal.results import Headline, Notes, Result, Section, left_out
+from shoal.results import Headline, Notes, Section, left_out
 from shoal.storage import Table
 from shoal.storage.column_type import type_word
 from shoal.storage.reading.frames import to_native
@@ -23,12 +23,11 @@ from shoal.wording import counted, in_words
 NEW_KEY = "a new key was made: keep it safe and apart from the data; without it no other file gets the same result"
 
 
-class Personal(Result):
+class Personal(ChangedTableResult):
     """A table that is still personal data, as the release step asks for it: it promises nothing."""
 
     policy: ClassVar[Policy] = Policy()
     plan: ClassVar[None] = None
-    rule: ClassVar[None] = None
     seconds: ClassVar[float] = 0.0
     personal: ClassVar[bool] = True
     quasi_identifiers: ClassVar[list[str]] = []
@@ -65,14 +64,6 @@ class Personal(Result):
     def manifest_findings(self) -> dict[str, Any]:
         """What was found, for the manifest: nothing was measured."""
         return {}
-
-    def manifest_sections(self, written: Table) -> dict[str, Any]:
-        """What a standard adds to the manifest: nothing."""
-        return {}
-
-    def checks(self, written: Table) -> list[Check]:
-        """What a standard asks of the written file: nothing."""
-        return []
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,9 +6,7 @@ is the same in every file and run. Zero is not allowed: no date survives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,19 +19,30 @@ from shoal.identifiers.date_of_birth import BIRTH
 from shoal.identifiers.event_date import EVENTS
 from shoal.identifiers.header import read_header
 from shoal.identifiers.inside import inside
-from shoal.identifiers.numeric_dates import UNITS as NUMBER_UNITS
-from shoal.identifiers.numeric_dates import NumericDate, compact_days, days_of_numbers, numeric_date
-from shoal.keys import SecretKey, key_or_new, path_of
+from shoal.keys import key_or_new, path_of
 from shoal.methods.pseudonyms.keyed import digester, texts_of
 from shoal.methods.pseudonyms.results import Shifted
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
-from shoal.storage.dates import are_dates, days_of, is_epoch, whole_dates, write_days
+from shoal.storage.dates import (
+    NUMBER_UNITS,
+    NumericDate,
+    are_dates,
+    compact_days,
+    days_of,
+    days_of_numbers,
+    is_epoch,
+    numeric_date,
+    whole_dates,
+    write_days,
+)
 from shoal.storage.folding import plain_dates
-from shoal.storage.reading import Options, read
+from shoal.storage.reading import read
 from shoal.storage.texts import check_have_texts
 from shoal.storage.writing import check_apart
-from shoal.vocabulary import DateOrder, KeptOfDates, Unreadable
+from shoal.verbs.base import takes
+from shoal.verbs.personal import ShiftDatesRequest
+from shoal.vocabulary import KeptOfDates, Unreadable
 
 # Which columns tell dates, in whatever writing: one of them left as it is gives every shift away.
 
@@ -163,15 +172,6 @@ _YEAR = 365.2425
 _FIRST, _LAST = -719_162, 2_932_896
 
 
-@dataclass(frozen=True)
-class DateReading:
-    """How written dates are read: which number is the month, the century of short years, what is no date."""
-
-    order: DateOrder | None = None
-    century_from: int | None = None
-    unreadable: Unreadable = "error"
-
-
 def allowed_shifts(limit: int, keep: KeptOfDates = "nothing") -> Array:
     """All numbers of days within ± limit, without zero, that keep what is to be kept.
 
@@ -198,18 +198,8 @@ def allowed_shifts(limit: int, keep: KeptOfDates = "nothing") -> Array:
     return np.asarray(days[good])
 
 
-def shift_dates(
-    source: Any,
-    *,
-    person: str,
-    key: SecretKey | bytes | str | Path,
-    columns: Sequence[str] | str | None = None,
-    leave: Sequence[str] | str | None = None,
-    range: int | None = None,
-    keep: KeptOfDates = "nothing",
-    dates: DateReading | None = None,
-    options: Options | None = None,
-) -> Shifted:
+@takes(ShiftDatesRequest)
+def shift_dates(source: Any, asked: ShiftDatesRequest) -> Shifted:
     """Shift all dates of each person by the person's secret number of days within ± range.
 
     Without `columns`, all columns that hold whole dates are shifted, also those written as numbers. While another
@@ -223,23 +213,24 @@ def shift_dates(
     >>> (after[1] - after[0]).days, (before == after).any()
     (5, False)
     """
-    dates = dates or DateReading()
-    check_choice(Setting("unreadable"), dates.unreadable, get_args(Unreadable))
-    limit = range if range is not None else SEASON_RANGE if "season" in keep else RANGE
+    person, key, keep = asked.person, asked.key, asked.keep
+    check_choice(Setting("unreadable"), asked.unreadable, get_args(Unreadable))
+    limit = asked.range if asked.range is not None else SEASON_RANGE if "season" in keep else RANGE
     if not 1 <= limit <= 36_525:
         raise InputError(f"A range of {limit} days is not between a day and a century.", "Use a range of 365 days.")
     allowed = allowed_shifts(limit, keep)
     check_apart(input=source, key_file=path_of(key))
-    table = read(source, None, options)
+    table = read(source, None, asked.options)
+    columns = as_names(asked.columns)
     whose = _person(table, person)
-    check_have_texts([whose, *table.select(as_names(columns))])
-    names, unshifted, unsure = _decided(table, person, as_names(columns), as_names(leave))
+    check_have_texts([whose, *table.select(columns)])
+    names, unshifted, unsure = _decided(table, person, columns, as_names(asked.leave))
     secret, created = key_or_new(key)
     shifts = shifts_by(texts_of(whose.values).to_list(), secret.secret_for("dates"), allowed)
     series, notes = {}, []
     for number, column in enumerate(table.select(names)):
         progress.report("shifting dates", number, len(names))
-        series[column.name], remark = _shifted(column, shifts[whose.codes], dates)
+        series[column.name], remark = _shifted(column, shifts[whose.codes], asked)
         notes += [f"{column.name}: {remark}"] if remark else []
     if unsure:
         notes.append(f"shifted although only its numbers say that it holds dates: {', '.join(unsure)}")
@@ -297,7 +288,7 @@ def shifts_by(persons: list[bytes], secret: bytes, allowed: Array) -> Array:
     return np.asarray(allowed[(numbers % np.uint64(len(allowed))).astype(np.int64)])
 
 
-def _shifted(column: Column, shift: Array, dates: DateReading) -> tuple[pl.Series, str | None]:
+def _shifted(column: Column, shift: Array, dates: ShiftDatesRequest) -> tuple[pl.Series, str | None]:
     """The column with its dates shifted, and what is worth saying about it."""
     if column.values.dtype in (pl.Date, pl.Datetime):
         return _shifted_times(column, shift)
@@ -345,7 +336,7 @@ def _shifted_times(column: Column, shift: Array) -> tuple[pl.Series, str | None]
 _OFFSET = r"\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})$"
 
 
-def _shifted_texts(column: Column, shift: Array, dates: DateReading) -> tuple[pl.Series, str | None]:
+def _shifted_texts(column: Column, shift: Array, dates: ShiftDatesRequest) -> tuple[pl.Series, str | None]:
     """Texts in the way in which they were written; each pair of a text and a shift is written once.
 
     Where times have several offsets (-05:00 in winter, -04:00 in summer) all offsets are dropped: they tell the season.
@@ -359,7 +350,7 @@ def _shifted_texts(column: Column, shift: Array, dates: DateReading) -> tuple[pl
     readable = np.ones(len(texts), bool) if dates.unreadable == "error" else whole_dates(texts).form >= 0
     place = np.append(np.cumsum(readable) - 1, -1)  # null is the code past the last
     place[:-1][~readable] = -1
-    read_dates = days_of(texts.filter(readable), column.name, dates.order, dates.century_from)
+    read_dates = days_of(texts.filter(readable), column.name, dates.date_order, dates.century_from)
     known = np.flatnonzero(place[column.codes] >= 0)
     low = int(shift.min())
     which = place[column.codes[known]]

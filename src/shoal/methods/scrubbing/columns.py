@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError
 from shoal.methods.scrubbing.knowledge import PersonKnowledge
 from shoal.methods.scrubbing.scrubbed_column import FoundSpans, ScrubbedColumn, SearchedColumn
 from shoal.methods.scrubbing.surrogates import Surrogates
 from shoal.storage import Array, Column, Table
 from shoal.text.base import Span
-from shoal.text.find import UnsettledError, settled_spans
+from shoal.text.find import settled_spans
 from shoal.text.known import KnownSets
 from shoal.text.model import TextModel
 from shoal.text.replace import Replacement, by_mask, by_tag, replaced
@@ -101,13 +101,6 @@ def _batches(
         progress.report("searching notes", start, total)
         texts = notes.column.values.gather(notes.codes[start : start + _STEP]).to_list()
         known = [sets[person] for person in notes.people[start : start + _STEP].tolist()]
-        try:
-            spans = settled_spans(texts, known, model)
-        except UnsettledError as error:
-            row = int(np.flatnonzero(notes.rows == start + error.number)[0]) + 1
-            raise ShoalError(
-                f"The note in row {row:,} of column '{notes.column.name}' shows something new whenever it is searched "
-                "again. Nothing was written; remove the note."
-            ) from None
+        spans = settled_spans(texts, known, model)
         notes.spans.add(spans)
         yield texts, spans

@@ -18,9 +18,12 @@ from shoal.storage.reading import Options, read
 from shoal.storage.reading.frames import to_native
 from shoal.storage.texts import texts_of
 from shoal.storage.writing import check_apart, check_target, write_frame
-from shoal.text.k_safety import Contexts, SafetyMethod, check_k, terms_to_remove
+from shoal.text.k_safety import Contexts, check_k, terms_to_remove
 from shoal.text.known_values import TOKEN, folded_words
 from shoal.text.tags import MASK
+from shoal.verbs.base import takes
+from shoal.verbs.personal import KSafetyRequest
+from shoal.vocabulary import SafetyMethod
 from shoal.wording import counted, in_words
 
 ENTITY, TERM = "entity", "term"
@@ -81,17 +84,8 @@ class KSafety(Result):
         return notes
 
 
-def k_safety(
-    source: Any,
-    *,
-    text: str = "text",
-    entities: Any,
-    k: int,
-    method: SafetyMethod = "greedy",
-    output: str | Path | None = None,
-    force: bool = False,
-    options: Options | None = None,
-) -> KSafety:
+@takes(KSafetyRequest)
+def k_safety(source: Any, asked: KSafetyRequest) -> KSafety:
     """Take the terms out of documents by which a reader could tell which of fewer than K entities they are about.
 
     `entities`: a table with the columns `entity` and `term`, or a mapping from entities to their terms. Terms are found
@@ -103,29 +97,29 @@ def k_safety(
     >>> safe.frame["text"].to_list(), safe.removed
     (['Fever and a ***'], 1)
     """
-    check_apart(input=source, entities=entities, output=output)
-    if output is not None:
-        check_target(Path(output), force)
-    terms_of = _entities(entities, options)
+    check_apart(input=source, entities=asked.entities, output=asked.output)
+    if asked.output is not None:
+        check_target(Path(asked.output), asked.force)
+    terms_of = _entities(asked.entities, asked.options)
     contexts = Contexts(terms_of)
-    check_k(k, contexts)
-    table = read(source, None, options)
-    column = table.select([text])[0]
+    check_k(asked.k, contexts)
+    table = read(source, None, asked.options)
+    column = table.select([asked.text])[0]
     check_texts([column])
     texts = column.values.cast(pl.String).to_list()
     spelled = _spelled(contexts)
     made, removed, seen = [], [], []
     for number, document in enumerate(texts):
         progress.report("making documents safe", number, len(texts))
-        safe, gone, there = _made_safe(document, spelled, contexts, k, method)
+        safe, gone, there = _made_safe(document, spelled, contexts, asked.k, asked.method)
         made.append(safe)
         removed.append(sorted(gone))
         seen.append(len(there))
-    result = _result(table, column, made, removed, seen, contexts, k, method)
-    if output is None:
+    result = _result(table, column, made, removed, seen, contexts, asked.k, asked.method)
+    if asked.output is None:
         return result
-    write_frame(result.polars, output, force)
-    return replace(result, output=str(output))
+    write_frame(result.polars, asked.output, asked.force)
+    return replace(result, output=str(asked.output))
 
 
 def _made_safe(

@@ -86,7 +86,17 @@ class ScrubbedText:
                 f"{column.name}: {column.changed:,} of {counted(column.notes, 'note')} changed, "
                 f"{counted(counts.total(), 'identifier')} replaced{said}"
             )
-        return [*found, RULES_MISS] if found else []
+        return [*found, *withheld_notes(self.columns), RULES_MISS] if found else []
+
+
+def withheld_notes(columns: list[ScrubbedColumn]) -> list[str]:
+    """A sentence for each column with notes that could not be searched to their end, none of which leaves."""
+    return [
+        f"{column.name}: {counted(number, 'note')} withheld whole: {in_words(column.spans.why_withheld())}; please "
+        "report it"
+        for column in columns
+        if (number := column.counts()["withheld"])
+    ]
 
 
 def _in_public(column: ScrubbedColumn) -> dict[str, Any]:
@@ -212,7 +222,7 @@ class ScrubResult(Personal):
     def sections(self) -> list[Section]:
         """The sentence, the counts by kind, and what cannot be promised."""
         rows = [(kind.replace("_", " "), f"{count:,}") for kind, count in self.spans.items()]
-        found: list[Section] = [Headline(self.summary(), "good")]
+        found: list[Section] = [Headline(self.summary(), "bad" if self.spans.get("withheld") else "good")]
         if rows:
             found.append(Grid(("kind", "replaced"), rows))
         found.append(Figures([Figure("engine", self.engine), Figure("replaced by", self.replace)]))
@@ -222,7 +232,7 @@ class ScrubResult(Personal):
         return [*found, Files(there)] if there else found
 
     def _remarks(self) -> list[str]:
-        notes = [self.cannot_find, *self.remarks]
+        notes = [*withheld_notes(self.columns), self.cannot_find, *self.remarks]
         if self.dropped:
             notes.append(f"not in the output, because they identify: {in_words(self.dropped)}")
         if self.kept:

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from shoal.detection.undecided import HINTED
 from shoal.errors import InputError, Message, Setting, as_names, check_choice
 from shoal.identifiers import DECIDED
 from shoal.identifiers.roles import IDENTIFIER, ROLE_OF_KIND
-from shoal.keys import SecretKey, key_or_new, path_of
+from shoal.keys import key_or_new, path_of
 from shoal.methods.scrubbing.columns import check_texts, scrubbed_columns
 from shoal.methods.scrubbing.knowledge import ID, PersonKnowledge, kinds_of, knowledge_of, read_known, text_kind_of
 from shoal.methods.scrubbing.results import RULES_MISS, ScrubbedText, ScrubResult
 from shoal.methods.scrubbing.surrogates import Surrogates
 from shoal.policy import Policy
 from shoal.storage import Column, Table
-from shoal.storage.reading import Options, read
+from shoal.storage.reading import read
 from shoal.storage.texts import texts_of
 from shoal.storage.writing import check_apart
 from shoal.text.known import NOT_LOOKED_FOR
 from shoal.text.known_values import KnownValue, folded_words, parts_of
 from shoal.text.model import as_model, engine_name
-from shoal.vocabulary import DateOrder, Replacing
+from shoal.verbs.base import takes
+from shoal.verbs.personal import ScrubRequest
+from shoal.vocabulary import Replacing
 from shoal.wording import in_words
 
 # Names of columns that are a value known of a person: they would leave with the table.
@@ -66,20 +67,8 @@ _CODES = ("unique-code", "uuid", "hash")
 _REPEATED = ("date-of-birth", "date", "postal-code")
 
 
-def scrub(
-    source: Any,
-    *,
-    text: Sequence[str] | str,
-    known: Sequence[str] | str | None = None,
-    person: str | None = None,
-    replace: Replacing = "tag",
-    key: SecretKey | bytes | str | Path | None = None,
-    keep: Sequence[str] | str | None = None,
-    known_from: str | Path | Iterable[Mapping[str, Any]] | None = None,
-    text_model: Any = None,
-    date_order: DateOrder | None = None,
-    options: Options | None = None,
-) -> ScrubResult:
+@takes(ScrubRequest)
+def scrub(source: Any, asked: ScrubRequest) -> ScrubResult:
     """Replace what points at people in columns of free text, by tags, masks or keyed surrogates.
 
     `known` are columns whose values are looked for in the notes of the same `person`, in any form; `known_from` adds
@@ -93,22 +82,22 @@ def scrub(
     >>> done.changed, done.spans, done.known_found
     (1, {'email': 1, 'name': 1}, 1)
     """
-    check_choice(Setting("replace"), replace, get_args(Replacing))
-    _check_key(replace, key)
-    check_apart(input=source, key_file=path_of(key), known_from=known_from)
-    texts, columns, kept = as_names(text), as_names(known), as_names(keep)
-    model = as_model(text_model)
-    table = read(source, None, options)
-    _check_columns(table, texts, columns, person, kept)
-    more = None if known_from is None else read_known(known_from)
-    whose = None if person is None else table[person]
-    looked_for = list(dict.fromkeys([*columns, *([person] if person is not None else [])]))
-    knowledge = knowledge_of(table, looked_for, person, more)
+    check_choice(Setting("replace"), asked.replace, get_args(Replacing))
+    _check_key(asked.replace, asked.key)
+    check_apart(input=source, key_file=path_of(asked.key), known_from=asked.known_from)
+    texts, columns, kept = as_names(asked.text), as_names(asked.known), as_names(asked.keep)
+    model = as_model(asked.text_model)
+    table = read(source, None, asked.options)
+    _check_columns(table, texts, columns, asked.person, kept)
+    more = None if asked.known_from is None else read_known(asked.known_from)
+    whose = None if asked.person is None else table[asked.person]
+    looked_for = list(dict.fromkeys([*columns, *([asked.person] if asked.person is not None else [])]))
+    knowledge = knowledge_of(table, looked_for, asked.person, more)
     leaving = [name for name in table.names if name not in looked_for and name not in kept]
     check_headers(table.names, leaving, knowledge)
-    secret, created = (None, False) if key is None else key_or_new(key)
-    surrogates = None if secret is None else Surrogates(secret, whose, date_order)
-    made = scrubbed_columns(table, texts, knowledge, replace, surrogates, model)
+    secret, created = (None, False) if asked.key is None else key_or_new(asked.key)
+    surrogates = None if secret is None else Surrogates(secret, whose, asked.date_order)
+    made = scrubbed_columns(table, texts, knowledge, asked.replace, surrogates, model)
     counts: Counter[str] = sum((column.counts() for column in made), Counter())
     values = frozenset(value for values in knowledge.known for value in values)
     return ScrubResult(
@@ -120,9 +109,9 @@ def scrub(
         not_looked_for=sum(parts_of(value).skipped for value in values),
         text=texts,
         known=columns,
-        person=person,
+        person=asked.person,
         known_from=more is not None,
-        replace=replace,
+        replace=asked.replace,
         engine=engine_name(model),
         cannot_find=RULES_MISS if model is None else f"no engine finds everything; {RULES_MISS}",
         dropped=[name for name in table.names if name in looked_for and name not in kept],

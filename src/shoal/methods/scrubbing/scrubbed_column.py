@@ -106,6 +106,14 @@ class FoundSpans:
             return 0
         return int(weights[self._notes()[self._arrays()[5] == self._reasons[REASON]]].sum())
 
+    def why_withheld(self) -> list[str]:
+        """Why notes are withheld, each reason once."""
+        if not self._parts:
+            return []
+        kinds, _, reasons = self._arrays()[3:]
+        told = set(reasons[kinds == _KINDS["withheld"]].tolist())
+        return [reason for reason, number in self._reasons.items() if number in told]
+
     def places(self) -> pl.DataFrame:
         """Note, start, end, kind and score of every span."""
         notes = self._notes() if self._parts else np.zeros(0, np.int64)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded
 from shoal.storage.rows import Rows, counted_rows
-from shoal.storage.table import on_disk
 from shoal.storage.weights import record_weights
 
 
@@ -82,15 +82,13 @@ def evidence_of(
 
 def _tuples(table: Table, names: Sequence[str], policy: Policy) -> tuple[Table, Policy]:
     """The distinct tuples of a table on disk with their records, where nothing belongs to single rows."""
-    columns = table.select(names)
     by_row = (policy.person, policy.weight, policy.household, policy.population_size, policy.sampling)
-    if any(setting is not None for setting in by_row) or not any(on_disk(column.codes) for column in columns):
+    if any(setting is not None for setting in by_row) or not table.on_disk(names):
         return table, policy
-    from shoal.storage.tuples import tuples_on_disk
+    from shoal.storage.tuples import counted_tuples
 
     needed = sorted({name for model in policy.models for name in model.needs if name in table.columns})
-    tuples, count = tuples_on_disk(table, [*names, *needed], policy.count)
-    return tuples, policy.model_copy(update={"count": count})
+    return counted_tuples(table, [*names, *needed], policy.count), policy.model_copy(update={"count": None})
 
 
 def _of_persons(
@@ -135,8 +133,7 @@ def people_of_models(
     return people
 
 
-@dataclass(frozen=True)
-class RowPeople:
+class RowPeople(NamedTuple):
     """The people of the population that each row is estimated to stand for, and what the estimate is made by."""
 
     people: Array

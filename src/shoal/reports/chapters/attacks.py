@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any, get_args
+from collections.abc import Sequence
+from typing import get_args
 
 from shoal.attacks import ATTACKS, AttackOutcome, Criterion
 from shoal.attacks.base import OF_TWIN, ends_of, twin_in
-from shoal.reports.chapters.base import (
-    Chapter,
-    JsonFindings,
-    Meaning,
-    Part,
-    ReportExhibit,
-    listing,
-    share,
-    with_interval,
-)
-from shoal.results import Cell, Chart, Grid, Headline
-from shoal.wording import in_words, percent
+from shoal.reports.chapters.base import Chapter, listing
+from shoal.reports.findings_model import ReportFindings
+from shoal.results import Cell, Chart, Exhibit, Grid, Headline, Meaning, Section
+from shoal.results.sections import RatePicture, RateRow, Tone
+from shoal.wording import in_words, percent, share, with_interval
 
 _VERDICTS = {
     "pass": Cell("within the limit", "good"),
@@ -40,16 +33,17 @@ _FORMULA = (
 )
 
 
-def attacks(found: JsonFindings) -> Chapter:
+def attacks(found: ReportFindings) -> Chapter:
     """The worst attack, verdicts with limits, who attacks with what, every rate with control and interval."""
     about = "What was tried against the release, as an attacker would."
-    if found["attacks"] is None:
+    if found.attacks is None:
         return Chapter("attacks", "Attacks", "No attack was tried.", [])
-    shown = _on_release(outcomes_of(found))
-    sections: list[Part] = worst_parts(found)
-    sections += [_verdicts(found), _explained(shown)] if shown else [_verdicts(found)]
+    outcomes = found.attacks.attacks
+    shown = on_release(outcomes)
+    sections: list[Section] = [*worst_parts(found), _verdicts(found)]
+    sections += [explained(shown)] if shown else []
     if [one for one in shown if one.rate is not None]:
-        sections.append(_exhibit(found, shown))
+        sections.append(rates_exhibit(outcomes))
     notes = [(one.name, _sentences(one.notes)) for one in shown if one.notes]
     sections += [Grid(("attack", "remarks"), notes, 2, title="What was noticed", wrap=(0, 1))] if notes else []
     return Chapter("attacks", "Attacks", about, sections)
@@ -59,47 +53,44 @@ def _sentences(notes: list[str]) -> str:
     return " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
 
 
-def attacks_by_criterion(found: JsonFindings) -> list[Chapter]:
+def attacks_by_criterion(found: ReportFindings) -> list[Chapter]:
     """The same facts, one chapter for each of the criteria of WP29."""
     chapters = []
     for criterion in get_args(Criterion)[:3]:
-        outcomes = [one for one in outcomes_of(found) if one.criterion == criterion]
-        rows = [_rates(one, outcomes) for one in _on_release(outcomes)]
+        outcomes = [one for one in _outcomes(found) if one.criterion == criterion]
         title = criterion.replace("-", " ").capitalize()
-        word = _word(found, criterion).text if found["attacks"] else "not tested"
-        sections: list[Part] = [Headline(f"{title}: {word}."), Grid(_HEADS, rows)]
+        word = _word(found, criterion).text if found.attacks else "not tested"
+        sections: list[Section] = [Headline(f"{title}: {word}."), rates_grid(outcomes)]
         chapters.append(Chapter(f"attacks-{criterion}", title, "", sections))
     return chapters
 
 
-def outcomes_of(found: JsonFindings) -> list[AttackOutcome]:
-    """Every attack as it was found."""
-    known = {field.name for field in fields(AttackOutcome)}
-    entries = (found["attacks"] or {}).get("attacks") or []
-    return [AttackOutcome(**{key: value for key, value in one.items() if key in known}) for one in entries]
+def _outcomes(found: ReportFindings) -> list[AttackOutcome]:
+    return [] if found.attacks is None else found.attacks.attacks
 
 
-def _on_release(outcomes: list[AttackOutcome]) -> list[AttackOutcome]:
+def on_release(outcomes: Sequence[AttackOutcome]) -> list[AttackOutcome]:
+    """Without those on the twin of the release."""
     return [one for one in outcomes if not one.name.endswith(OF_TWIN)]
 
 
-def _beside(one: AttackOutcome, outcomes: list[AttackOutcome]) -> AttackOutcome:
+def _beside(one: AttackOutcome, outcomes: Sequence[AttackOutcome]) -> AttackOutcome:
     """The outcome that has the control: the attack itself, or that on the twin."""
     return one if one.control is not None else twin_in(one, outcomes) or one
 
 
-def worst_attack(found: JsonFindings) -> Headline | None:
+def worst_attack(found: ReportFindings) -> Headline | None:
     """The attack that gains most from a person's being in the data, beside its control; None where none was tried."""
     return _worst(found)[0]
 
 
-def _worst(found: JsonFindings) -> tuple[Headline | None, AttackOutcome | None]:
+def _worst(found: ReportFindings) -> tuple[Headline | None, AttackOutcome | None]:
     """What to say of the worst attack, and which it is, where one gains for certain."""
-    outcomes = outcomes_of(found)
-    shown = [one for one in _on_release(outcomes) if one.rate is not None]
-    if not shown:
+    outcomes = _outcomes(found)
+    shown = [one for one in on_release(outcomes) if one.rate is not None]
+    if found.attacks is None or not shown:
         return None, None
-    failed = [name for name, word in found["attacks"]["verdict"].items() if word == "fail"]
+    failed = [name for name, word in found.attacks.verdict.items() if word == "fail"]
     above = f"Above the policy's limit: {in_words(failed)}. " if failed else ""
     known = [(one, beside) for one in shown if (beside := _beside(one, outcomes)).excess is not None]
     if not known:
@@ -118,12 +109,11 @@ def _worst(found: JsonFindings) -> tuple[Headline | None, AttackOutcome | None]:
         )
         return Headline(above + text, "bad" if failed else "good"), None
     one, beside = max(proven, key=lambda pair: pair[1].excess or 0)
-    limits = found["policy"].get("attacks") or {}
-    tone = "bad" if failed else "plain" if limits.get(one.criterion.replace("-", "_")) is not None else "warning"
-    return Headline(above + _gains_most(one, beside), tone), one  # type: ignore[arg-type]
+    tone: Tone = "bad" if failed else "plain" if found.policy.limit(one.criterion) is not None else "warning"
+    return Headline(above + _gains_most(one, beside), tone), one
 
 
-def worst_parts(found: JsonFindings) -> list[Part]:
+def worst_parts(found: ReportFindings) -> list[Section]:
     """The worst attack, who it is that attacks, and what an excess is."""
     worst, which = _worst(found)
     if worst is None:
@@ -143,24 +133,25 @@ def _gains_most(one: AttackOutcome, beside: AttackOutcome) -> str:
     )
 
 
-def _word(found: JsonFindings, criterion: str) -> Cell:
-    word = found["attacks"]["verdict"].get(criterion, "not tested")
-    tried = any(one.criterion == criterion for one in outcomes_of(found))
+def _word(found: ReportFindings, criterion: str) -> Cell:
+    verdicts: dict[str, str] = {} if found.attacks is None else dict(found.attacks.verdict)
+    word = verdicts.get(criterion, "not tested")
+    tried = any(one.criterion == criterion for one in _outcomes(found))
     return _UNJUDGED if word == "not tested" and tried else _VERDICTS.get(word, Cell(word))
 
 
-def _verdicts(found: JsonFindings) -> Grid:
-    limits = found["policy"].get("attacks") or {}
+def _verdicts(found: ReportFindings) -> Grid:
     rows = []
-    for criterion in found["attacks"]["verdict"]:
-        ends = ends_of([one for one in outcomes_of(found) if one.criterion == criterion])
-        limit = limits.get(criterion.replace("-", "_"))
-        told = "none" if limit is None else percent(limit) if isinstance(limit, (int, float)) else str(limit)
+    for criterion in found.attacks.verdict if found.attacks else ():
+        ends = ends_of([one for one in _outcomes(found) if one.criterion == criterion])
+        limit = found.policy.limit(criterion)
+        told = "none" if limit is None else percent(limit)
         rows.append((criterion, _word(found, criterion), told, share(max(ends.values(), default=None))))
     return Grid(("criterion", "verdict", "limit", "excess at most"), rows, 2, title="Verdicts", wrap=(1,))
 
 
-def _explained(shown: list[AttackOutcome]) -> Grid:
+def explained(shown: Sequence[AttackOutcome]) -> Grid:
+    """Who it is that attacks, and what a success is, by the attacks' own words."""
     known = {one.name: one for one in ATTACKS}
     rows = [
         (one.name, one.criterion, known[one.name].knows, known[one.name].success) for one in shown if one.name in known
@@ -173,8 +164,12 @@ def _explained(shown: list[AttackOutcome]) -> Grid:
 _HEADS = ("attack", "targets", "rate (95% interval)", "guessing", "on the twin", "control", "excess (95% interval)")
 
 
-def _rates(one: AttackOutcome, outcomes: list[AttackOutcome]) -> tuple[str, ...]:
-    beside = _beside(one, outcomes)
+def rates_grid(outcomes: Sequence[AttackOutcome]) -> Grid:
+    """Every attack on the release with its rate, beside guessing, its twin and its control."""
+    return Grid(_HEADS, [_rates(one, _beside(one, outcomes)) for one in on_release(outcomes)])
+
+
+def _rates(one: AttackOutcome, beside: AttackOutcome) -> tuple[str, ...]:
     return (
         one.name,
         f"{one.targets:,}",
@@ -186,27 +181,21 @@ def _rates(one: AttackOutcome, outcomes: list[AttackOutcome]) -> tuple[str, ...]
     )
 
 
-def _exhibit(found: JsonFindings, shown: list[AttackOutcome]) -> ReportExhibit:
-    outcomes = outcomes_of(found)
-    chart: list[dict[str, Any]] = []
-    for one in shown:
+def rates_exhibit(outcomes: Sequence[AttackOutcome]) -> Exhibit:
+    """The rates on one axis; those of which none is known are in the table alone."""
+    rows = []
+    for one in on_release(outcomes):
         if one.rate is not None:
             beside = _beside(one, outcomes)
-            row = {key: getattr(one, key) for key in ("rate", "low", "high", "baseline")}
             twin = None if beside is one else beside.rate
-            chart.append({"label": one.name, **row, "twin": twin, "control": beside.control})
-    words = [(row["label"], share(row["rate"]), f"control {share(row['control'])}") for row in chart]
-    most = max(chart, key=lambda row: row["rate"])
+            rows.append(RateRow(one.name, one.rate, one.low, one.high, one.baseline, beside.control, twin))
+    words = [(row.label, share(row.rate), f"control {share(row.control)}") for row in rows]
+    most = max(rows, key=lambda row: row.rate or 0)
     meaning = (
-        f"{most['label']} succeeds most often, for {share(most['rate'])} of the people it is tried on. A high rate "
+        f"{most.label} succeeds most often, for {share(most.rate)} of the people it is tried on. A high rate "
         "alone does not mean that the release does harm: what counts is how far it lies above the control, the same "
         "attack on people who are not in the data."
     )
-    return ReportExhibit(
-        Chart(
-            "attacks", {"rows": chart}, listing("Success of each attack", words), "Attacks, with controls and intervals"
-        ),
-        Grid(_HEADS, [_rates(one, outcomes) for one in shown]),
-        meaning,
-        _FORMULA,
-    )
+    alternative = listing("Success of each attack", words)
+    chart = Chart(RatePicture(tuple(rows)), alternative, "Attacks, with controls and intervals")
+    return Exhibit(chart, rates_grid(outcomes), meaning, _FORMULA)

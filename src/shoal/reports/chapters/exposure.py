@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from shoal.reports.chapters.base import Chapter, JsonFindings, Part, ReportExhibit, listing, risk_of, share, told_apart
-from shoal.results import Chart, Grid, Headline, Notes
-from shoal.wording import counted, in_words, percent
+from shoal.detection.results import Detection
+from shoal.exposure.leakage.results import LeakRisk
+from shoal.reports.chapters.base import Chapter, listing
+from shoal.reports.findings_model import ReportedRisk, ReportFindings, RiskBeforeAfter
+from shoal.results import Chart, Exhibit, Grid, Headline, Notes, Section
+from shoal.results.sections import BarPicture, BarRow, LinePicture, LinePoint
+from shoal.wording import counted, in_words, percent, share, told_apart
 
 
-def knowledge(found: JsonFindings) -> Chapter | None:
+def knowledge(found: ReportFindings) -> Chapter | None:
     """What others may know of a person, by the policy; how far each of that singles people out."""
-    risk = risk_of(found, "before")
+    risk = found.risk.before
     if risk is None:
         return None
-    exhibit = _by_knowledge(found)
-    columns = in_words(risk["quasi_identifiers"])
+    exhibit = _by_knowledge(found.risk)
+    columns = in_words(risk.quasi_identifiers)
     notes = [
         f"At most, an attacker is taken to know {columns} of a person: the quasi-identifiers, and no other column."
     ]
@@ -25,85 +29,86 @@ def knowledge(found: JsonFindings) -> Chapter | None:
     return Chapter("knowledge", "What attackers may know", about, [Notes(notes), *([exhibit] if exhibit else [])])
 
 
-def before(found: JsonFindings) -> Chapter | None:
+def before(found: ReportFindings) -> Chapter | None:
     """Singled out by all columns, by the fewest columns, and in the population."""
-    risk = risk_of(found, "before")
+    risk = found.risk.before
     if risk is None:
         return None
-    columns = in_words(risk["quasi_identifiers"])
-    sections: list[Part] = [
+    columns = in_words(risk.quasi_identifiers)
+    sections: list[Section] = [
         Headline(
-            f"{percent(risk['uniqueness'])} of the records are the only ones with their values of {columns}: anybody "
+            f"{percent(risk.uniqueness)} of the records are the only ones with their values of {columns}: anybody "
             "who knows these values of a person finds the record.",
-            "bad" if risk["uniques"] else "good",
+            "bad" if risk.uniques else "good",
         )
     ]
-    sections += [part] if (part := _frontier(found)) is not None else []
+    sections += [_frontier(found.detect)] if found.detect is not None and found.detect.by_size else []
     sections.append(_population(risk))
     about = "How exposed the people were before anything was changed."
     return Chapter("identifiability", "Identifiability before", about, sections)
 
 
-def _by_knowledge(found: JsonFindings) -> ReportExhibit | None:
-    entries = (risk_of(found, "before") or {}).get("knowledge") or []
+def _by_knowledge(risks: RiskBeforeAfter) -> Exhibit | None:
+    entries = risks.before.knowledge if risks.before is not None else None
     if not entries:
         return None
-    later = {tuple(one["groups"]): one["uniqueness"] for one in (risk_of(found, "after") or {}).get("knowledge") or []}
-    rows, chart = [], []
+    known = [] if risks.after is None else risks.after.knowledge or []
+    later = {tuple(one.groups): one.uniqueness for one in known}
+    rows, bars = [], []
     for entry in entries:
-        words, now = " + ".join(entry["groups"]), later.get(tuple(entry["groups"]))
-        rows.append((words, percent(entry["uniqueness"]), "–" if now is None else percent(now)))
-        chart.append({"label": words, "when": "before", "share": entry["uniqueness"]})
-        chart += [] if now is None else [{"label": words, "when": "after", "share": now}]
-    most = max(entries, key=lambda entry: entry["uniqueness"])
+        words, now = " + ".join(entry.groups), later.get(tuple(entry.groups))
+        rows.append((words, percent(entry.uniqueness), share(now)))
+        bars.append(BarRow(words, entry.uniqueness, "before"))
+        bars += [] if now is None else [BarRow(words, now, "after")]
+    most = max(entries, key=lambda entry: entry.uniqueness)
     meaning = (
-        f"An attacker who knows {in_words(most['groups'])} of a person could single out {percent(most['uniqueness'])} "
+        f"An attacker who knows {in_words(most.groups)} of a person could single out {percent(most.uniqueness)} "
         "of the people in the original data."
     )
-    return ReportExhibit(
-        Chart("shares", {"rows": chart, "title": "singled out"}, listing("Singled out, before and after", rows),
-              "Risk by what attackers know"),
+    alternative = listing("Singled out, before and after", rows)
+    return Exhibit(
+        Chart(BarPicture(tuple(bars), "singled out"), alternative, "Risk by what attackers know"),
         Grid(("an attacker knows", "singled out before", "after"), rows),
         meaning,
         "Singled out = records that are alone with their values of the known columns / all records.",
-    )  # fmt: skip
+    )
 
 
-def _frontier(found: JsonFindings) -> ReportExhibit | None:
-    entries = (found["detect"] or {}).get("by_size") or []
-    if not entries:
-        return None
-    rows = [(str(len(entry["columns"])), in_words(entry["columns"]), percent(entry["uniqueness"])) for entry in entries]
-    chart = [{"label": str(len(entry["columns"])), "share": entry["uniqueness"]} for entry in entries]
-    half = next((entry for entry in entries if entry["uniqueness"] >= 0.5), None)
-    number = len((half or entries[-1])["columns"])
+def _frontier(found: Detection) -> Exhibit:
+    entries = found.by_size
+    rows = [(str(len(entry.columns)), in_words(entry.columns), percent(entry.uniqueness)) for entry in entries]
+    bars = tuple(BarRow(str(len(entry.columns)), entry.uniqueness) for entry in entries)
+    half = next((entry for entry in entries if entry.uniqueness >= 0.5), None)
+    number = len((half or entries[-1]).columns)
     meaning = f"Even all {counted(number, 'column')} together single out fewer than half of the people."
     if half is not None:
-        alone = f"{in_words(half['columns'])} alone {'is' if number == 1 else 'are'} enough"
+        alone = f"{in_words(half.columns)} alone {'is' if number == 1 else 'are'} enough"
         meaning = (
-            f"{alone} to single out {percent(half['uniqueness'])} of the people: nobody needs to know everything about "
+            f"{alone} to single out {percent(half.uniqueness)} of the people: nobody needs to know everything about "
             "a person."
         )
-    return ReportExhibit(
-        Chart("steps", {"rows": chart, "title": "singled out", "x": "columns known"},
-              listing("The most identifying sets of columns", [row[1:] for row in rows]), "How few columns are enough"),
+    alternative = listing("The most identifying sets of columns", [row[1:] for row in rows])
+    return Exhibit(
+        Chart(
+            BarPicture(bars, "singled out", "columns known", upright=True), alternative, "How few columns are enough"
+        ),
         Grid(("columns", "the most identifying", "singled out"), rows, 2, wrap=(1,)),
         meaning,
         "For each number m of columns: the set of m columns by which most records are alone, of all sets of m.",
-    )  # fmt: skip
+    )
 
 
-def _population(risk: JsonFindings) -> Notes:
+def _population(risk: ReportedRisk) -> Notes:
     """Whether the figures are about the table alone, or about the people whom it was drawn from."""
-    journalist = risk.get("journalist")
-    if not journalist:
+    journalist = risk.journalist
+    if journalist is None:
         return Notes(
             ["These figures are about the table alone: somebody who is unique in it may have doubles outside it."]
         )
     return Notes(
         [
             "Counted in the population that the table is a sample of, the highest risk is "
-            f"{share(journalist['highest'])} and the average risk {share(journalist['average'])}."
+            f"{share(journalist.highest)} and the average risk {share(journalist.average)}."
         ]
     )
 
@@ -117,41 +122,50 @@ _FORMULA = (
 )
 
 
-def leak(found: JsonFindings) -> Chapter | None:
+def leak(found: ReportFindings) -> Chapter | None:
     """How likely one person is re-identified if a part of the release is stolen, and what the policy asks for."""
-    answers = (found["leak"] or {}).get("answers") or []
-    single = [one for one in answers if one["targets"] == 1 and one.get("threshold") is None]
-    parts: list[Part] = [_promised(one) for one in answers if one.get("threshold") is not None]
-    if single:
-        parts.append(_curve(single))
+    answers = [] if found.leak is None else found.leak.answers
+    parts: list[Section] = [_promised(one, one.threshold) for one in answers if one.threshold is not None]
+    if single := single_leaks(found):
+        parts.append(leak_exhibit(single))
     about = "How likely people are re-identified if a part of the release is stolen."
     return Chapter("leak", "After a leak", about, parts) if parts else None
 
 
-def _promised(one: dict[str, Any]) -> Headline:
+def single_leaks(found: ReportFindings) -> list[LeakRisk]:
+    """The answers of the curve: one person, and no question of the policy."""
+    answers = [] if found.leak is None else found.leak.answers
+    return [one for one in answers if one.targets == 1 and one.threshold is None]
+
+
+def _promised(one: LeakRisk, threshold: float) -> Headline:
     """The question of the policy and its answer."""
-    part = percent(one["leaked"] / max(one["persons"], 1))
-    who = "one person" if one["targets"] == 1 else f"{one['targets']:,} people"
-    are = "is" if one["targets"] == 1 else "are all"
-    chance, limit = told_apart(one["probability"], one["threshold"])
-    within = one["probability"] <= one["threshold"] * (1 + 1e-9)
+    who = "one person" if one.targets == 1 else f"{one.targets:,} people"
+    are = "is" if one.targets == 1 else "are all"
+    chance, limit = told_apart(one.probability, threshold)
+    within = one.probability <= threshold * (1 + 1e-9)
     text = (
-        f"What the policy asks: if {part} of the people leak, {who} picked at random {are} re-identified with a "
-        f"probability of {chance}, {'within' if within else 'above'} the limit of {limit}."
+        f"What the policy asks: if {percent(_part(one))} of the people leak, {who} picked at random {are} "
+        f"re-identified with a probability of {chance}, {'within' if within else 'above'} the limit of {limit}."
     )
     return Headline(text, "good" if within else "bad")
 
 
-def _curve(answers: list[dict[str, Any]]) -> ReportExhibit:
-    shares = [(one["leaked"] / max(one["persons"], 1), one["probability"]) for one in answers]
-    rows = [(percent(part), percent(probability)) for part, probability in shares]
-    chart = [{"x": part, "y": probability} for part, probability in shares]
-    tenth = min(shares, key=lambda pair: abs(pair[0] - 0.1))
-    return ReportExhibit(
-        Chart("curve", {"rows": chart, "x": "part that leaks", "y": "one person is re-identified"},
-              listing("One person is re-identified if so much leaks", rows), "If a part of the release is stolen"),
+def _part(one: LeakRisk) -> float:
+    return one.leaked / max(one.persons, 1)
+
+
+def leak_exhibit(answers: Sequence[LeakRisk]) -> Exhibit:
+    """The probability that one person is found again, over the part that leaks."""
+    points = tuple(LinePoint(_part(one), one.probability) for one in answers)
+    rows = [(percent(point.x), percent(point.y)) for point in points]
+    tenth = min(points, key=lambda point: abs(point.x - 0.1))
+    picture = LinePicture(points, "part that leaks", "one person is re-identified")
+    alternative = listing("One person is re-identified if so much leaks", rows)
+    return Exhibit(
+        Chart(picture, alternative, "If a part of the release is stolen"),
         Grid(("part that leaks", "one person is re-identified"), rows, 0),
-        f"If {percent(tenth[0])} of the people in the release leaked, one person picked at random would be "
-        f"re-identified with a probability of {percent(tenth[1])}.",
+        f"If {percent(tenth.x)} of the people in the release leaked, one person picked at random would be "
+        f"re-identified with a probability of {percent(tenth.y)}.",
         _FORMULA,
-    )  # fmt: skip
+    )

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from shoal.reports.chapters.attacks import worst_parts
-from shoal.reports.chapters.base import (
-    Chapter,
-    JsonFindings,
-    Meaning,
-    Part,
-    judged_risk,
-    models_grid,
-    over_population,
-    risk_of,
-    risk_words,
-    share,
-    threshold_of,
-    told_apart,
-)
-from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes
-from shoal.wording import counted, in_words, percent
+from shoal.reports.chapters.base import Chapter
+from shoal.reports.findings_model import ReportedColumn, ReportedRisk, ReportFindings
+from shoal.results import Cell, Figure, Figures, Grid, Headline, Meaning, Notes, Section
+from shoal.results.sections import verdicts_grid
+from shoal.wording import counted, in_words, percent, risk_words, share, told_apart
 
 _FORMULAS = (
     "A class: the records that have the same values of all quasi-identifiers. k = records of the smallest class. "
@@ -29,53 +16,53 @@ _FORMULAS = (
 )
 
 
-def summary(found: JsonFindings) -> Chapter:
+def summary(found: ReportFindings) -> Chapter:
     """What was released, how far people could be found before, how far now, what attacks gained, what was promised."""
-    before, after = risk_of(found, "before"), risk_of(found, "after")
-    sections: list[Part] = []
+    before, after = found.risk.before, found.risk.after
+    sections: list[Section] = []
     if before and after:
         sections += [_headline(before, after), *_threshold(found, after)]
         sections += [*worst_parts(found), _risks(before, after), _meaning(after)]
-    if found["verification"] is not None:
-        sections.append(models_grid(found["verification"], "What was promised, measured on the released file"))
+    if found.verification is not None:
+        sections.append(verdicts_grid(found.verification.models, "What was promised, measured on the released file"))
     return Chapter("summary", "Summary", _about(found), sections)
 
 
-def _about(found: JsonFindings) -> str:
-    data = found["data"]
-    table = f"{counted(data['records'], 'record')} in {counted(data['columns'], 'column')}"
-    columns = [entry for entry in (found["change"] or {}).get("columns") or [] if entry["released"]]
-    if found.get("refusal") is not None:
-        return f"{table}; refused on {found['created'][:10]}: nothing was released."
-    if not data["released"] or not columns:
+def _about(found: ReportFindings) -> str:
+    data = found.data
+    table = f"{counted(data.records, 'record')} in {counted(data.columns, 'column')}"
+    columns = [entry for entry in found.columns if entry.released]
+    if found.refusal is not None:
+        return f"{table}; refused on {found.created[:10]}: nothing was released."
+    if not data.released or not columns:
         return f"{table}; nothing was released."
     return (
-        f"{table}; released on {found['created'][:10]}: {counted(data['released'], 'record')} in "
+        f"{table}; released on {found.created[:10]}: {counted(data.released, 'record')} in "
         f"{counted(len(columns), 'column')}."
     )
 
 
-def _headline(before: JsonFindings, after: JsonFindings) -> Headline:
-    if after["k"] > 1:
-        others = f"at least {after['k'] - 1:,} other{'' if after['k'] == 2 else 's'}"
+def _headline(before: ReportedRisk, after: ReportedRisk) -> Headline:
+    if after.k > 1:
+        others = f"at least {after.k - 1:,} other{'' if after.k == 2 else 's'}"
         text = (
-            f"Before, {percent(before['uniqueness'])} of the records were unique in their quasi-identifiers; now every "
+            f"Before, {percent(before.uniqueness)} of the records were unique in their quasi-identifiers; now every "
             f"record shares them with {others}."
         )
         return Headline(text, "good")
     return Headline(
-        f"{percent(after['uniqueness'])} of the released records are unique in their quasi-identifiers.", "bad"
+        f"{percent(after.uniqueness)} of the released records are unique in their quasi-identifiers.", "bad"
     )
 
 
-def _threshold(found: JsonFindings, after: JsonFindings) -> list[Part]:
+def _threshold(found: ReportFindings, after: ReportedRisk) -> list[Section]:
     """Whether the risk that is left is within what is accepted: said plainly either way."""
-    level, highest = threshold_of(found), judged_risk(after)["highest"]
+    level, highest = found.threshold, after.judged.highest
     if level is None or highest is None:
         return []
     risk, limit = told_apart(highest, level[0])
     named = f"the threshold of {limit}{f' ({level[1]})' if level[1] else ''}"
-    where = ", counted in the population," if over_population(after) else ","
+    where = ", counted in the population," if after.over_population else ","
     if highest <= level[0] * (1 + 1e-9):
         return [Headline(f"The highest risk that is left{where} {risk}, is within {named}.", "good")]
     text = (
@@ -85,32 +72,35 @@ def _threshold(found: JsonFindings, after: JsonFindings) -> list[Part]:
     return [Headline(text, "bad")]
 
 
-def _risks(before: JsonFindings, after: JsonFindings) -> Grid:
+def _risks(before: ReportedRisk, after: ReportedRisk) -> Grid:
     rows: list[tuple[str, ...]] = [
-        ("records", f"{before['records']:,}", f"{after['records']:,}"),
-        ("smallest class (k)", f"{before['k']:,}", f"{after['k']:,}"),
-        ("unique in the quasi-identifiers", percent(before["uniqueness"]), percent(after["uniqueness"])),
+        ("records", f"{before.records:,}", f"{after.records:,}"),
+        ("smallest class (k)", f"{before.k:,}", f"{after.k:,}"),
+        ("unique in the quasi-identifiers", percent(before.uniqueness), percent(after.uniqueness)),
     ]
-    for words, key in (("", "prosecutor"), (" in the population", "journalist")):
-        if before.get(key) and after.get(key):
+    for words, first, last in (
+        ("", before.prosecutor, after.prosecutor),
+        (" in the population", before.journalist, after.journalist),
+    ):
+        if first and last:
             rows += [
-                (f"highest risk{words}", *(risk_words(risk[key]["highest"]) for risk in (before, after))),
-                (f"average risk{words}", *(share(risk[key]["average"]) for risk in (before, after))),
+                (f"highest risk{words}", risk_words(first.highest), risk_words(last.highest)),
+                (f"average risk{words}", share(first.average), share(last.average)),
             ]
     return Grid(("figure", "before", "after"), rows, title="The risk in figures")
 
 
-def _meaning(after: JsonFindings) -> Meaning:
-    highest = after["prosecutor"]["highest"]
+def _meaning(after: ReportedRisk) -> Meaning:
+    highest = after.prosecutor.highest
     chance = "finds it" if highest == 1 else f"is right with a probability of at most {share(highest)}"
     text = (
         "For a person in the data: somebody who knows their values of all quasi-identifiers, and that they are in the "
         f"data, and then guesses which record is theirs, {chance}."
     )
-    if over_population(after):
+    if after.over_population:
         text += (
             " Somebody who does not know whether they are in the data is right with a probability of at most "
-            f"{share(after['journalist']['highest'])}."
+            f"{share(after.judged.highest)}."
         )
     return Meaning(text, _FORMULAS)
 
@@ -153,43 +143,42 @@ _FORMS = {
 _TO_DECIDE = "No rule recognised it"
 
 
-def context(found: JsonFindings) -> Chapter:
+def context(found: ReportFindings) -> Chapter:
     """What the policy says about the release; what it does not say is named."""
-    told = found["context"]
-    known = [Figure(words, str(told[key])) for key, words in _CONTEXT.items() if told.get(key)]
-    level = threshold_of(found)
+    told = {words: getattr(found.context, key) for key, words in _CONTEXT.items()}
+    known = [Figure(words, text) for words, text in told.items() if text]
+    level = found.threshold
     if level is not None:
         named = f" ({level[1]})" if level[1] else ""
         known.append(Figure("threshold: the highest risk that is accepted", f"{percent(level[0])}{named}"))
-    sections: list[Part] = [Figures(known)] if known else []
-    if unsaid := [words for key, words in _CONTEXT.items() if not told.get(key)]:
+    sections: list[Section] = [Figures(known)] if known else []
+    if unsaid := [words for words, text in told.items() if not text]:
         sections.append(Notes([f"The policy does not state, in its section context: {in_words(unsaid)}."]))
     about = "Who receives the data, under which controls, and who could attack it."
     return Chapter("context", "Context", about, sections)
 
 
-def data(found: JsonFindings) -> Chapter:
+def data(found: ReportFindings) -> Chapter:
     """Each column: role, technique, reason."""
-    columns = (found["change"] or {}).get("columns") or []
-    rows = [(entry["column"], entry["role"], _technique(entry), _reason(entry)) for entry in columns]
+    rows = [(entry.column, entry.role, _technique(entry), _reason(entry)) for entry in found.columns]
     about = "Each column: the part that it can play in finding a person, what was done to it, and why."
-    held = {entry["role"] for entry in columns}
+    held = {entry.role for entry in found.columns}
     roles = [f"{role}: {words}." for role, words in _ROLES.items() if role in held]
-    sections: list[Part] = [Notes(roles)] if roles else [Meaning("Nothing was changed.")]
+    sections: list[Section] = [Notes(roles)] if roles else [Meaning("Nothing was changed.")]
     return Chapter(
         "data", "Data", about, [*sections, Grid(("column", "role", "technique", "reason"), rows, 4, wrap=(0, 2, 3))]
     )
 
 
-def _reason(entry: dict[str, Any]) -> str:
-    reasons = [words for words in entry["reasons"] if not words.startswith(_TO_DECIDE)]
-    return " ".join(reasons or entry["reasons"])
+def _reason(entry: ReportedColumn) -> str:
+    reasons = [words for words in entry.reasons if not words.startswith(_TO_DECIDE)]
+    return " ".join(reasons or entry.reasons)
 
 
-def _technique(entry: dict[str, Any]) -> str | Cell:
-    if not entry["released"]:
+def _technique(entry: ReportedColumn) -> str | Cell:
+    if not entry.released:
         return "removed"
-    if entry["technique"] == "none":
+    if entry.technique == "none":
         return Cell("kept as it was", "dim")
-    words = _FORMS.get(entry.get("form", ""))
-    return f"{words} by {entry['technique']}" if words else str(entry["technique"])
+    words = _FORMS.get(entry.form)
+    return f"{words} by {entry.technique}" if words else entry.technique

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from shoal.reports.chapters.base import Chapter, JsonFindings, Meaning, Part, ReportExhibit, figure, listing
-from shoal.results import Chart, Grid, Headline, Notes
-from shoal.utility.analysis import mean_name
-from shoal.wording import percent
+from shoal.reports.chapters.base import Chapter, listing
+from shoal.reports.findings_model import ColumnPicture, CorrelationPair, ReportFindings
+from shoal.results import Chart, Exhibit, Grid, Headline, Meaning, Notes, Section
+from shoal.results.sections import BarPicture, BarRow, PairPicture, PairRow
+from shoal.utility.analysis import Analysis, mean_name
+from shoal.wording import figure, percent
 
 _MEASURES = {
     "loss": "how much less a cell says: 0 nothing lost, 1 nothing left",
@@ -34,85 +36,91 @@ _ASSOCIATIONS = (
 )
 
 
-def utility(found: JsonFindings) -> Chapter | None:
+def utility(found: ReportFindings) -> Chapter | None:
     """Measures of loss, each column before and after, correlations before and after, what an analyst would get."""
-    measured = found["utility"]
+    measured = found.utility
     if measured is None:
         return None
-    sections: list[Part] = []
-    columns, pairs = measured.get("columns") or [], _known(measured.get("correlations") or [])
+    sections: list[Section] = []
+    columns, pairs = measured.columns or [], _known(measured.correlations or [])
     if columns:
-        worst = max(columns, key=lambda one: one["total_variation"])
+        worst = max(columns, key=lambda one: one.total_variation)
         sections.append(Headline(
-            f"The distribution of {worst['column']} changed most: {percent(worst['total_variation'])} of its records "
+            f"The distribution of {worst.column} changed most: {percent(worst.total_variation)} of its records "
             "would have to move to another bar."
         ))  # fmt: skip
-    rows = [(name.replace("_", " "), figure(measured.get(name)), words) for name, words in _MEASURES.items()
-            if measured.get(name) is not None]  # fmt: skip
+    rows = [(name.replace("_", " "), figure(value), words) for name, words in _MEASURES.items()
+            if (value := getattr(measured, name)) is not None]  # fmt: skip
     sections.append(Grid(("measure", "value", "what it says"), rows, title="Measures of loss", wrap=(2,)))
-    sections += [Notes([_JOINED]), *(_column(one) for one in columns)] if columns else []
+    sections += [Notes([_JOINED]), *(column_exhibit(one) for one in columns)] if columns else []
     sections += [_correlations(pairs)] if pairs else []
-    sections += _analyst(measured.get("analysis") or {})
+    sections += [] if measured.analysis is None else _analyst(measured.analysis)
     return Chapter("utility", "Utility", "What the release is still good for.", sections)
 
 
-def _column(one: dict[str, Any]) -> ReportExhibit:
-    chart = [{"label": bar["label"], "when": when, "share": bar[when]} for bar in one["bars"]
-             for when in ("before", "after")]  # fmt: skip
-    rows = [(bar["label"], percent(bar["before"]), percent(bar["after"])) for bar in one["bars"]]
-    return ReportExhibit(
-        Chart("shares", {"rows": chart, "title": "of the records"}, listing("Shares before and after", rows),
-              f"{one['column']} before and after"),
-        Grid((one["column"], "before", "after"), rows),
-        f"Counted in the release instead of the original, {percent(one['total_variation'])} of the people fall into "
-        "another bar."
-        if one["total_variation"]
-        else "Counted in the release instead of the original, the shares are the same.",
+def column_exhibit(one: ColumnPicture) -> Exhibit:
+    """The shares of a column's values, before and after."""
+    bars = tuple(
+        row
+        for bar in one.bars
+        for row in (BarRow(bar.label, bar.before, "before"), BarRow(bar.label, bar.after, "after"))
+    )
+    rows = [(bar.label, percent(bar.before), percent(bar.after)) for bar in one.bars]
+    meaning = "Counted in the release instead of the original, the shares are the same."
+    if one.total_variation:
+        meaning = (
+            f"Counted in the release instead of the original, {percent(one.total_variation)} of the people fall into "
+            "another bar."
+        )
+    alternative = listing("Shares before and after", rows)
+    return Exhibit(
+        Chart(BarPicture(tuple(bars), "of the records"), alternative, f"{one.column} before and after"),
+        Grid((one.column, "before", "after"), rows),
+        meaning,
         _SHARES,
         small=True,
-    )  # fmt: skip
+    )
 
 
-def _known(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [pair for pair in pairs if pair["before"] is not None and pair["after"] is not None]
-
-
-def _correlations(pairs: list[dict[str, Any]]) -> ReportExhibit:
-    by_change = sorted(pairs, key=lambda pair: -abs(pair["after"] - pair["before"]))
-    rows = [
-        (
-            f"{pair['first']}, {pair['second']}",
-            _NAMES.get(pair["measure"], pair["measure"]),
-            *(f"{pair[when]:.3f}" for when in ("before", "after")),
-        )
-        for pair in by_change
+def _known(pairs: Sequence[CorrelationPair]) -> list[tuple[str, PairRow]]:
+    """The pairs of which both figures are known, each with the name of its measure."""
+    return [
+        (_NAMES.get(pair.measure, pair.measure), PairRow(pair.first, pair.second, pair.before, pair.after))
+        for pair in pairs
+        if pair.before is not None and pair.after is not None
     ]
-    most = by_change[0]
-    return ReportExhibit(
-        Chart("pairs", {"rows": pairs}, listing("Correlation before and after", [(row[0], *row[2:]) for row in rows]),
-              "Correlations before and after"),
+
+
+def _correlations(pairs: list[tuple[str, PairRow]]) -> Exhibit:
+    by_change = sorted(pairs, key=lambda pair: -abs(pair[1].after - pair[1].before))
+    rows = [
+        (f"{pair.first}, {pair.second}", measure, f"{pair.before:.3f}", f"{pair.after:.3f}")
+        for measure, pair in by_change
+    ]
+    measure, most = by_change[0]
+    alternative = listing("Correlation before and after", [(row[0], *row[2:]) for row in rows])
+    return Exhibit(
+        Chart(PairPicture(tuple(pair for _, pair in pairs)), alternative, "Correlations before and after"),
         Grid(("pair of columns", "measure", "before", "after"), rows, 2, wrap=(0,)),
         "Where the two maps look alike, what goes together in people's data still does in the release. The pair that "
-        f"changed most is {most['first']} and {most['second']}: {_NAMES.get(most['measure'], most['measure'])} went "
-        f"from {most['before']:.3f} to {most['after']:.3f}.",
+        f"changed most is {most.first} and {most.second}: {measure} went from {most.before:.3f} to {most.after:.3f}.",
         _ASSOCIATIONS,
-    )  # fmt: skip
+    )
 
 
-def _analyst(analysis: JsonFindings) -> list[Part]:
-    shown: list[Part] = []
-    if analysis.get("means"):
+def _analyst(analysis: Analysis) -> list[Section]:
+    shown: list[Section] = []
+    if analysis.means:
         means = [
-            (one["column"], *(mean_name(one[side], one.get("kind", "number")) for side in ("original", "released")))
-            for one in analysis["means"]
+            (one.column, mean_name(one.original, one.kind), mean_name(one.released, one.kind)) for one in analysis.means
         ]
         shown.append(Grid(("mean of", "original", "released"), means, title="What an analyst would get"))
-    if analysis.get("largest_correlation_change") is not None:
-        change = analysis["largest_correlation_change"]
+    if analysis.largest_correlation_change is not None:
         shown.append(
             Meaning(
                 "The map has one figure for each pair of columns. Looked at value by value (each category as a column "
-                f"of its own), no correlation between two columns changes by more than {change:.3f}.",
+                "of its own), no correlation between two columns changes by more than "
+                f"{analysis.largest_correlation_change:.3f}.",
                 "Pearson's r of numbers and of the shares of single categories, all pairs of different columns.",
             )
         )

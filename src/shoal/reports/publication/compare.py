@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from shoal import __version__
 from shoal.errors import InputError, Message
 from shoal.releases.compare import Comparison, compare, differences
-from shoal.reports.chapters import Chapter, Part, ReportExhibit
-from shoal.reports.chapters.base import judged_risk, listing, share, told_apart, with_interval
+from shoal.reports.chapters.base import Chapter, listing
 from shoal.reports.findings import read_findings
+from shoal.reports.findings_model import ReportFindings, typed_findings
 from shoal.reports.publication.results import check_not_published
 from shoal.reports.report import check_report, page_html, page_of
-from shoal.results import Cell, Chart, Figure, Figures, Grid, Headline, Notes, Result, Section
+from shoal.results import Cell, Chart, Exhibit, Figure, Figures, Grid, Headline, Notes, Result, Section
+from shoal.results.sections import BarPicture, BarRow
 from shoal.storage.writing import write_bytes
-from shoal.wording import counted, in_words, percent
+from shoal.wording import counted, figure, in_words, percent, share, told_apart, with_interval
 
 MOST = 4
 # what publications are called in heads and charts: a path may be long
@@ -77,12 +78,7 @@ class PublicationComparison(Result):
         folders = [Figure(letter, one.folder) for letter, one in zip(heads, shown, strict=True)]
         rows = [(words, *(write(one) for one in shown)) for words, write in _LINES]
         sections: list[Section] = [Headline(self.summary()), Figures(folders), Grid(("figure", *heads), rows)]
-        for title, first, key in (("Loss by column", "column", "loss_by_column"),
-                                  ("Excess by attack", "attack", "excess_by_attack")):  # fmt: skip
-            names = list(dict.fromkeys(name for one in shown for name in getattr(one, key)))
-            write = _loss if key == "loss_by_column" else excess_words
-            lines = [(name, *(write(one, name) for one in shown)) for name in names]
-            sections += [Grid((first, *heads), lines, title=title)] if lines else []
+        sections += _exhibits(self)
         notes = [
             "excess: what being in the data adds to a person's risk, beside people who are not in it; its 95% interval "
             "behind it"
@@ -90,16 +86,8 @@ class PublicationComparison(Result):
         return [*sections, Notes(notes)] if any(one.excess_by_attack for one in shown) else sections
 
 
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else percent(value)
-
-
 def _loss(one: PublicationFigures, column: str) -> str:
-    return _figure(one.loss_by_column.get(column))
+    return figure(one.loss_by_column.get(column))
 
 
 def excess_words(one: PublicationFigures, attack: str) -> str:
@@ -125,13 +113,13 @@ _LINES = (
     ("verified", lambda one: Cell(one.verdict or "–", "good" if one.verdict == "holds" else "bad")),
     ("records released", lambda one: f"{one.released:,} of {one.records:,}"),
     ("suppressed records", lambda one: f"{one.suppressed_rows:,}"),
-    ("smallest class (k)", lambda one: _figure(one.k)),
-    ("unique in the quasi-identifiers, before", lambda one: _share(one.uniqueness_before)),
-    ("unique in the quasi-identifiers, after", lambda one: _share(one.uniqueness)),
+    ("smallest class (k)", lambda one: figure(one.k)),
+    ("unique in the quasi-identifiers, before", lambda one: share(one.uniqueness_before)),
+    ("unique in the quasi-identifiers, after", lambda one: share(one.uniqueness)),
     ("highest risk", _within),
-    ("average risk", lambda one: _share(one.average_risk)),
-    ("loss", lambda one: _figure(one.loss)),
-    ("largest change of a correlation", lambda one: _figure(one.largest_correlation_change)),
+    ("average risk", lambda one: share(one.average_risk)),
+    ("loss", lambda one: figure(one.loss)),
+    ("largest change of a correlation", lambda one: figure(one.largest_correlation_change)),
 )
 
 
@@ -146,10 +134,10 @@ def compare_publications(folders: Sequence[str | Path]) -> PublicationComparison
         raise InputError(
             f"Two to {MOST} publications are compared, not {len(folders)}.", "Name folders that `shoal publish` wrote."
         )
-    read = [(str(folder).rstrip("/"), read_findings(folder)) for folder in folders]
+    read = [(str(folder).rstrip("/"), typed_findings(read_findings(folder))) for folder in folders]
     rows = [_figures(folder, found) for folder, found in read]
     found = [findings for _, findings in read]
-    differ = differences(map(_quasi_identifiers, found), (findings["data"]["records"] for findings in found))
+    differ = differences(map(_quasi_identifiers, found), (findings.data.records for findings in found))
     known = not differ and all(row.loss is not None for row in rows)
     best = min(rows, key=lambda row: float(row.loss or 0)).folder if known else None
     return PublicationComparison(rows, best, differ)
@@ -165,47 +153,36 @@ def compare_releases(releases: Sequence[str | Path]) -> Comparison | Publication
     return compare_publications(releases)
 
 
-def _quasi_identifiers(found: Mapping[str, Any]) -> list[str]:
-    return [name for name, role in found["policy"]["columns"].items() if role == "quasi-identifier"]
+def _quasi_identifiers(found: ReportFindings) -> list[str]:
+    return [name for name, role in found.policy.columns.items() if role == "quasi-identifier"]
 
 
-def _figures(folder: str, found: Mapping[str, Any]) -> PublicationFigures:
-    before, after = found["risk"].get("before") or {}, found["risk"].get("after") or {}
-    change, utility, data = found["change"] or {}, found["utility"] or {}, found["data"]
-    risk, verified = judged_risk(after) if after else {}, found["verification"] or {}
-    attacks = (found["attacks"] or {}).get("attacks") or []
+def _figures(folder: str, found: ReportFindings) -> PublicationFigures:
+    before, after, utility = found.risk.before, found.risk.after, found.utility
+    judged, verified = None if after is None else after.judged, found.verification
+    attacks = [one for one in (found.attacks.attacks if found.attacks else ()) if one.excess is not None]
+    analysis = None if utility is None else utility.analysis
     return PublicationFigures(
         folder=folder,
-        created=found["created"],
-        method=change.get("method"),
-        models=[_model(model) for model in verified.get("models") or []],
-        records=data["records"],
-        released=data["released"],
-        suppressed_rows=data["suppressed_rows"],
-        verdict=verified.get("verdict"),
-        k=after.get("k"),
-        uniqueness_before=before.get("uniqueness"),
-        uniqueness=after.get("uniqueness"),
-        highest_risk=risk.get("highest"),
-        average_risk=risk.get("average"),
-        threshold=risk.get("threshold"),
-        loss=utility.get("loss"),
-        largest_correlation_change=(utility.get("analysis") or {}).get("largest_correlation_change"),
-        loss_by_column=dict(utility.get("by_column") or {}),
-        excess_by_attack={
-            one["name"].removesuffix(_TWIN): one["excess"] for one in attacks if one["excess"] is not None
-        },
-        excess_interval_by_attack={
-            one["name"].removesuffix(_TWIN): [one["excess_low"], one["excess_high"]]
-            for one in attacks
-            if one["excess"] is not None
-        },
+        created=found.created,
+        method=None if found.change is None else found.change.method,
+        models=[] if verified is None else [model.title for model in verified.models],
+        records=found.data.records,
+        released=found.data.released,
+        suppressed_rows=found.data.suppressed_rows,
+        verdict=None if verified is None else verified.verdict,
+        k=None if after is None else after.k,
+        uniqueness_before=None if before is None else before.uniqueness,
+        uniqueness=None if after is None else after.uniqueness,
+        highest_risk=None if judged is None else judged.highest,
+        average_risk=None if judged is None else judged.average,
+        threshold=None if judged is None else judged.threshold,
+        loss=None if utility is None else utility.loss,
+        largest_correlation_change=None if analysis is None else analysis.largest_correlation_change,
+        loss_by_column={} if utility is None else dict(utility.by_column),
+        excess_by_attack={one.name.removesuffix(_TWIN): one.excess for one in attacks},
+        excess_interval_by_attack={one.name.removesuffix(_TWIN): [one.excess_low, one.excess_high] for one in attacks},
     )
-
-
-def _model(model: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{name} = {value}" for name, value in model["parameters"].items())
-    return f"{model['name']} ({settings})" if settings else str(model["name"])
 
 
 # Publications, or releases, side by side as a page of its own.
@@ -237,16 +214,13 @@ def write_comparison(result: Result, path: Path) -> Path:
 
 
 def comparison_html(result: Result) -> str:
-    """The page: every section, and charts of loss and of attacks where there are such figures."""
-    parts: list[Part] = list(result.sections())
-    if isinstance(result, PublicationComparison):
-        parts = [part for part in parts if not (isinstance(part, Grid) and part.title)]
-        parts[3:3] = _exhibits(result)
-    chapters = [Chapter("compare", "Side by side", "The same figures of each, from its own findings.", parts)]
+    """The page: every section."""
+    about = "The same figures of each, from its own findings."
+    chapters = [Chapter("compare", "Side by side", about, list(result.sections()))]
     return page_html(page_of("Publications side by side", "Compared by shoal", __version__, chapters))
 
 
-def _exhibits(result: PublicationComparison) -> list[Part]:
+def _exhibits(result: PublicationComparison) -> list[Section]:
     shown = [
         _exhibit(result, "loss_by_column", "Loss by column", "column", _LOSS,
                  "The longer a bar, the less the release still says about people in this column."),
@@ -258,23 +232,21 @@ def _exhibits(result: PublicationComparison) -> list[Part]:
 
 def _exhibit(
     result: PublicationComparison, key: str, title: str, first: str, formula: str, meaning: str
-) -> ReportExhibit | None:
+) -> Exhibit | None:
     names = list(dict.fromkeys(name for one in result.publications for name in getattr(one, key)))
-    chart: list[dict[str, Any]] = []
+    bars: list[BarRow] = []
     for name in names:
         for letter, one in zip(LETTERS, result.publications, strict=False):
             value = getattr(one, key).get(name)
             if value is not None:  # what is below zero by chance is drawn as nothing; the table has it
-                chart.append({"label": name, "when": letter, "share": max(value, 0.0)})
-    if not chart:
+                bars.append(BarRow(name, max(value, 0.0), letter))
+    if not bars:
         return None
 
-    def told(one: PublicationFigures, name: str) -> str:
-        return excess_words(one, name) if key == "excess_by_attack" else share(getattr(one, key).get(name))
-
-    rows = [(name, *(told(one, name) for one in result.publications)) for name in names]
-    return ReportExhibit(
-        Chart("shares", {"rows": chart, "title": title.lower()}, listing(title, rows), title),
+    write = excess_words if key == "excess_by_attack" else _loss
+    rows = [(name, *(write(one, name) for one in result.publications)) for name in names]
+    return Exhibit(
+        Chart(BarPicture(tuple(bars), title.lower()), listing(title, rows), title),
         Grid((first, *LETTERS[: len(result.publications)]), rows),
         meaning,
         formula,

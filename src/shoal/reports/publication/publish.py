@@ -34,30 +34,18 @@ from shoal.reports.publication.small_counts import public_edition
 from shoal.reports.publication.steps import PublicationSteps
 from shoal.reports.report import check_report, report_html, report_pdf
 from shoal.storage.formats import format_of
-from shoal.storage.reading import Options, declaring, read
+from shoal.storage.reading import declaring, read
 from shoal.storage.writing import write_bytes
 from shoal.systems.console import shell_line
 from shoal.systems.files import move
-from shoal.vocabulary import Role
+from shoal.verbs.base import takes
+from shoal.verbs.releasing import PublishRequest
 
 PRIVATE, PUBLIC = 0o600, 0o644
 
 
-def publish(
-    source: Any,
-    policy: Policy | str | Path | dict[str, Any] | None = None,
-    *,
-    output: str | Path | None = None,
-    answers: Mapping[str, str] | None = None,
-    decide: Mapping[str, Role] | None = None,
-    keep_evidence: str | Path | None = None,
-    sign: str | Path | None = None,
-    seed: int | None = None,
-    excel_safe: bool = False,
-    pdf: bool = True,
-    force: bool = False,
-    options: Options | None = None,
-) -> Publication:
+@takes(PublishRequest)
+def publish(source: Any, request: PublishRequest) -> Publication:
     """Profile, detect, measure, anonymise, verify, attack, and report; `output` is the folder that may leave.
 
     Without a policy one is made from the proposed roles and your `answers` (`{"recipient": "public"}`):
@@ -74,36 +62,36 @@ def publish(
     >>> found.verdict, found.findings["verification"]["k"]
     ('holds', 3)
     """
-    target = None if output is None else Path(output)
-    evidence = None if keep_evidence is None else Path(keep_evidence)
+    target = None if request.output is None else Path(request.output)
+    evidence = None if request.keep_evidence is None else Path(request.keep_evidence)
     if target is not None:
-        check_report(pdf=pdf)
-    _check_places(source, policy, sign, target, evidence, force)
-    table = read(source, None, declaring(options, as_policy(policy).types))
-    if policy is not None and answers:
+        check_report(pdf=request.pdf)
+    _check_places(source, request.policy, request.sign, target, evidence, request.force)
+    table = read(source, None, declaring(request.options, as_policy(request.policy).types))
+    if request.policy is not None and request.answers:
         raise InputError("Answers stand beside a policy.", "Write them into the policy.")
     decided_by: dict[str, DecidedBy] = {}
-    if policy is not None:
-        rules = as_policy(policy)
+    if request.policy is not None:
+        rules = as_policy(request.policy)
     else:
-        said = {**(answers or {}), **(decide or {})}
-        proposed = profile(table, codebook=None if options is None else options.codebook)
+        said = {**(request.answers or {}), **(request.decide or {})}
+        proposed = profile(table, codebook=None if request.options is None else request.options.codebook)
         rules, decided_by = policy_from(proposed, said), who_decided(proposed, said)
-        table = read(source, None, declaring(options, rules.types)) if rules.types else table
+        table = read(source, None, declaring(request.options, rules.types)) if rules.types else table
     if not rules.models:
         raise InputError("The policy names no privacy model, so nothing would be promised.", "Add one, such as k = 5.")
     _check_expiry(rules)
     path = source if isinstance(source, (str, Path)) else None
-    steps = PublicationSteps(table, rules, dict(decide or {}), path, decided_by)
+    steps = PublicationSteps(table, rules, dict(request.decide or {}), path, decided_by)
     with staged(target or _nowhere()) as made:
         if made.left:
             steps.warnings.append(f"{made.left} unfinished publication of an earlier run that was killed was removed")
         # everything is written into the owner's draft first; what may leave goes to the other one at the end
         data = made.private / f"data{_format(source)}"
         try:
-            steps.run(data, seed=seed, sign=sign, excel_safe=excel_safe)
+            steps.run(data, seed=request.seed, sign=request.sign, excel_safe=request.excel_safe)
         except Refused:
-            return _refused(steps, evidence, force)
+            return _refused(steps, evidence, request.force)
         except InputError as error:
             raise _without_draft(error, made.draft) from None
         document = steps.document()
@@ -113,9 +101,9 @@ def publish(
         )  # fmt: skip
         if target is None:
             return done
-        steps.timed("report", lambda: _write_documents(made, data, done, steps.rules, pdf))
-        cover_files(made.public / data.name, made.private, sign)
-        take_place(made, target, force)
+        steps.timed("report", lambda: _write_documents(made, data, done, steps.rules, request.pdf))
+        cover_files(made.public / data.name, made.private, request.sign)
+        take_place(made, target, request.force)
     files: dict[str, str | None] = {"report": str(target / "report.html"), "findings": str(target / "findings.json")}
     return replace(done, output=str(target), files=files, steps=steps.steps)
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from shoal.errors import InputError, Message
 from shoal.methods.results import Anonymized
 from shoal.reports.findings import FindingsDocument, read_findings
+from shoal.reports.findings_model import typed_findings
 from shoal.reports.publication.small_counts import public_edition
 from shoal.reports.report import report_html, report_pdf
 from shoal.results import Cell, Commands, Grid, Headline, Notes, Result, Section, beside, left_out, where_known
@@ -80,7 +81,7 @@ class Publication(Result):
         """What attacks gained, as the report's summary says it."""
         from shoal.reports.chapters.attacks import worst_attack
 
-        worst = worst_attack(self.findings)
+        worst = worst_attack(typed_findings(self.findings))
         return [] if worst is None else [f"{worst.text[:1].lower()}{worst.text[1:].removesuffix('.')}"]
 
     def sections(self) -> list[Section]:
@@ -111,17 +112,16 @@ class Publication(Result):
 def report_files(
     source: str | Path,
     *,
-    html: Path | None = None,
-    pdf: Path | None = None,
+    html: str | Path | None = None,
+    pdf: str | Path | None = None,
     crosswalk: str | None = None,
     public: bool = False,
     force: bool = False,
 ) -> list[Path]:
     """Write the report of a folder that `shoal publish` wrote, or of a file of findings, as a page, a PDF, or both."""
     if html is None and pdf is None:
-        raise InputError(
-            "No report was asked for.", Message("Name a page with `{output}`, a PDF with `{pdf}`, or both.")
-        )
+        raise InputError("No report was asked for.", Message("Name a page with `{html}`, a PDF with `{pdf}`, or both."))
+    html, pdf = (None if path is None else Path(path) for path in (html, pdf))
     for path, ending in ((html, ".html"), (pdf, ".pdf")):
         if path is not None:
             if path.suffix.lower() != ending:

@@ -16,18 +16,26 @@ from shoal.storage.databases import Address, database_of, is_database
 from shoal.storage.encode import ColumnEncoder
 from shoal.storage.reading.bytes import damage_as_error
 from shoal.storage.reading.csv import NotInEncoding
-from shoal.storage.reading.files import InputFile, Options, Overflow, TableFile, declaring, find_files, open_file
-from shoal.storage.reading.unchanged import check_unchanged, states_of
+from shoal.storage.reading.files import (
+    InputFile,
+    Options,
+    Overflow,
+    TableFile,
+    check_unchanged,
+    declaring,
+    find_files,
+    open_file,
+    states_of,
+)
 from shoal.storage.texts import has_decimal_commas, has_missing_words
 
 if TYPE_CHECKING:
-    from shoal.storage.checkpoints import Checkpoints
     from shoal.storage.databases.base import DatabaseRows
     from shoal.storage.formats import ColumnLabels
     from shoal.storage.spill import Spill
 
 
-__all__ = ["Options", "Overflow", "declared_table", "declaring", "read", "read_rows"]
+__all__ = ["Options", "Overflow", "Spill", "declared_table", "declaring", "read", "read_rows"]
 
 # A wider table is read only by naming the columns: each column costs some memory of its own.
 MOST_COLUMNS = 10_000
@@ -91,13 +99,8 @@ def _read(source: Any, columns: Sequence[str] | None, options: Options | None, o
     if is_path(source):
         files = find_files(source)
         before = states_of(file.path for file in files)
-        try:
-            table = _read_any_encoding(files, columns, options or Options(), overflow)
-        except _ReadBefore as kept:
-            table = kept.table
-        else:
-            check_unchanged(before)
-            overflow.keep(table)
+        table = _read_any_encoding(files, columns, options or Options(), overflow)
+        check_unchanged(before)
         return replace(table, files=before)
     table = _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns, overflow)
     return _with_unmet(table, {*(options or Options()).missing})
@@ -201,9 +204,8 @@ def _read_files(files: list[InputFile], columns: Sequence[str] | None, options: 
     notes: list[str] = []
     labels: dict[str, ColumnLabels] = {}
     names: dict[str, None] = {}
-    number, met = 0, set[str]()
-    while number < len(files):
-        path = paths[number]
+    met = set[str]()
+    for number, path in enumerate(paths):
         source = open_file(files[number], options)
         wanted = _wanted(columns, source.names, str(path), source.header_in_doubt, source.elsewhere)
         names.update(dict.fromkeys(source.names))
@@ -220,15 +222,11 @@ def _read_files(files: list[InputFile], columns: Sequence[str] | None, options: 
         with damage_as_error(path):
             batches = source.batches if options.as_text else source.typed_batches or source.batches
             for batch, done in batches(wanted):
-                if (known := encoders.add(batch, total / max(before + done, 1))) is not None:
-                    break  # a run that was killed has read so far
+                encoders.add(batch, total / max(before + done, 1))
                 progress.report("reading", before + done, total)
                 del batch  # not in memory while the next one is read
-            else:
-                known = {"files": number + 1, "names": list(names), "notes": [*notes, *source.notes]}
-                encoders.keep(known)
         met |= source.met
-        number, names, notes = known["files"], dict.fromkeys(known["names"]), list(dict.fromkeys(known["notes"]))
+        notes = list(dict.fromkeys([*notes, *source.notes]))
     assert encoders is not None
     table = encoders.finish(name, tuple(names), notes, None)
     return replace(_with_unmet(table, {*options.missing} - met - encoders.met), labels=labels)
@@ -293,14 +291,6 @@ def _wanted(
     return wanted
 
 
-class _ReadBefore(Exception):
-    """A run that was killed had read the table already."""
-
-    def __init__(self, table: Table) -> None:
-        super().__init__()
-        self.table = table
-
-
 class _Encoders:
     """One encoder per column, all at the same row."""
 
@@ -317,7 +307,6 @@ class _Encoders:
         self._text, self._missing = from_text_file, frozenset(missing)
         self._late = columns_may_come_late
         self._overflow = overflow
-        self._checkpoints: Checkpoints | None = None
         self._encoders = {name: self._new(name) for name in names}
         self._rows = 0
 
@@ -336,21 +325,17 @@ class _Encoders:
             encoder.move_to(self._overflow.spill)
         return encoder
 
-    def add(self, batch: pl.DataFrame, times: float = 1.0) -> dict[str, Any] | None:
-        """One more batch; `times`: how often what was read so far fits into the source.
-
-        Where this is the batch with which the table does not fit in memory, and a run that was killed has read more:
-        what is known of that.
-        """
+    def add(self, batch: pl.DataFrame, times: float = 1.0) -> None:
+        """One more batch; `times`: how often what was read so far fits into the source."""
         try:
-            return self._added(batch, times)
+            self._add(batch, times)
         except OSError as error:  # not a fault of the source, which would be told as one
             raise InputError(
                 f"Temporary files of this run cannot be read or written: {error.strerror}.",
                 Message("Run it again; set `{spill_dir}` (SHOAL_SPILL) to a folder that nobody else clears."),
             ) from None
 
-    def _added(self, batch: pl.DataFrame, times: float) -> dict[str, Any] | None:
+    def _add(self, batch: pl.DataFrame, times: float) -> None:
         if self._late:
             self._fit(batch)
 
@@ -366,29 +351,8 @@ class _Encoders:
             codes = sum(encoder.nbytes for encoder in self._encoders.values())
             spill = self._overflow.spill_of(codes, self._rows, max(times, 1.0))
             if spill is not None:
-                return self._on_disk(spill)
-        return None
-
-    def _on_disk(self, spill: Spill) -> dict[str, Any] | None:
-        """Go on on disk, where a run that was killed ended."""
-        if (before := self._overflow.kept()) is not None:
-            raise _ReadBefore(before)
-        from shoal.storage.checkpoints import Checkpoints
-
-        self._checkpoints = Checkpoints(spill)
-        restored = self._checkpoints.restored(lambda name: ColumnEncoder(name, self._text, self._missing))
-        if restored is None:
-            for encoder in self._encoders.values():
-                encoder.move_to(spill)
-            return None
-        known: dict[str, Any] = spill.state["reading"]
-        self._encoders, self._rows = restored, known["rows"]
-        return known
-
-    def keep(self, about: dict[str, Any]) -> None:
-        """Note how far reading has come, for a run after a kill."""
-        if self._checkpoints is not None and self._checkpoints.spill.resumable:
-            self._checkpoints.keep(self._encoders, {**about, "rows": self._rows})
+                for encoder in self._encoders.values():
+                    encoder.move_to(spill)
 
     def _fit(self, batch: pl.DataFrame) -> None:
         for name in batch.columns:

@@ -20,7 +20,6 @@ from shoal.storage.formats import FORMATS, Labels, format_of_file
 from shoal.wording import in_words
 
 if TYPE_CHECKING:
-    from shoal.storage import Table
     from shoal.storage.spill import Spill
 
 
@@ -59,7 +58,7 @@ class Options:
     spill_dir: str | Path | None = None
     # a file that says what columns and their codes mean, from which roles are proposed
     codebook: str | Path | None = None
-    # the folder of a job that goes on after reading, so that a run after a kill need not read again
+    # the folder of a job that goes on with the table after reading
     overflow: Overflow | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -84,8 +83,7 @@ def declaring(
 class Overflow:
     """The folder on disk of a table that does not fit in memory, as soon as there is one.
 
-    `stamp` says what the run is about: one after a kill goes on where that is the same. `copies` of the codes and so
-    many bytes `per_row` are what the whole job may need.
+    `copies` of the codes and so many bytes `per_row` are what the whole job may need.
 
     >>> with Overflow(Options(memory="1GB")) as overflow:
     ...     overflow.spill_of(codes=1_000, rows=1_000, times=2.0) is None
@@ -95,11 +93,10 @@ class Overflow:
     def __init__(
         self,
         options: Options | None,
-        stamp: Callable[[], str | None] = lambda: None,
         copies: int = 2,
         per_row: int = _DISK_PER_ROW,
     ) -> None:
-        self._options, self._stamp, self._copies, self._per_row = options or Options(), stamp, copies, per_row
+        self._options, self._copies, self._per_row = options or Options(), copies, per_row
         self._asked = self._options.memory or os.environ.get("SHOAL_MEMORY") or None
         # what the work on each row takes, beside its codes, where all rows are in memory
         self.memory_per_row = _MEMORY_PER_ROW
@@ -116,22 +113,9 @@ class Overflow:
             return None
         from shoal.storage.spill import Spill
 
-        self.spill = Spill(self._asked, self._options.spill_dir, self._stamp)
+        self.spill = Spill(self._asked, self._options.spill_dir)
         self.spill.start(int(times * (self._copies * codes + rows * self._per_row)))
         return self.spill
-
-    def keep(self, table: Table) -> None:
-        """Note that a table was read, for a run after a kill."""
-        if self.spill is not None and self.spill.resumable:
-            from shoal.storage.checkpoints import keep_table
-
-            keep_table(table, self.spill)
-
-    def kept(self) -> Table | None:
-        """The table, where a run that was killed had read it."""
-        from shoal.storage.checkpoints import kept_table
-
-        return None if self.spill is None else kept_table(self.spill)
 
     def __enter__(self) -> Overflow:
         return self
@@ -343,3 +327,37 @@ def open_file(found: InputFile, options: Options) -> TableFile:
     form = format_of_file(head, suffixes)
     assert form is not None  # CSV takes what is left
     return OPENERS[form.name](found, options, head)
+
+
+# Whether files are still those that were read: a release of rows that its source no longer holds would be a lie.
+
+
+FileStates = Mapping[Path, tuple[int, ...] | None]
+
+
+def states_of(paths: Iterable[Path]) -> dict[Path, tuple[int, ...] | None]:
+    """Where each file is on its disk, its size, and when it was written last; None for one that is gone."""
+    return {path.absolute(): _state(path) for path in paths}
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
+
+
+def check_unchanged(before: FileStates) -> None:
+    """Refuse files that were written or replaced since their states were taken.
+
+    >>> check_unchanged({Path("/people.csv"): (1, 2, 3, 4)})
+    Traceback (most recent call last):
+    shoal.errors.InputError: /people.csv was changed while shoal worked on it. ...
+    """
+    now = states_of(before)
+    for path, state in before.items():
+        if state != now[path]:
+            raise InputError(
+                f"{path} was changed while shoal worked on it.", "Nothing was written; run it again when it is whole."
+            )

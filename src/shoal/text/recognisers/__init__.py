@@ -2,15 +2,12 @@
 
 from shoal.text.base import TextRecogniser
 from shoal.text.recognisers import (
-    accounts,
     addresses,
     ages,
-    calendar_days,
     dates,
-    email,
     facilities,
+    forms,
     handles,
-    ip,
     lower_names,
     names,
     national,
@@ -20,22 +17,17 @@ from shoal.text.recognisers import (
     phones,
     places,
     spoken_days,
-    url,
 )
 
 RECOGNISERS: tuple[TextRecogniser, ...] = tuple(
     module.RECOGNISER
     for module in (
-        email,
-        url,
-        ip,
+        forms,
         dates,
-        calendar_days,
         spoken_days,
         ages,
         phones,
         national,
-        accounts,
         numbers,
         number_forms,
         handles,

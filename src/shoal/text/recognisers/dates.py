@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from shoal.storage import Array
-from shoal.storage.dates import WHOLE_MONTH_NAMES
+from shoal.storage.months import WHOLE_MONTH_NAMES
 from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
 from shoal.text.terms import alternation, months, rule

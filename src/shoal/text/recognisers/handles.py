@@ -10,7 +10,6 @@ _IS = r"(?:\s(?:is|was|ist|lautet|est|è|es))?\s?[:=]?\s?[\"'“(]?"
 
 
 _PARTICIPLE = re.compile(r"(?:ad[oa]s?|at[oaie]|id[oa]s?|it[oaie])$")  # cuenta bloqueada
-_INNER_DOT = re.compile(r"[a-z]\.[a-z]{4}")
 _LOGIN = trigger(rule("words_of_logins"))
 _EXTENSION = trigger(rule("words_of_extensions"))
 

@@ -97,12 +97,17 @@ class OrganisationsRecogniser(NoteByNote):
             if bits & ORG_START and bits & LOWER and note.in_lower_case and (lower := _lower(note, place)):
                 found.append(lower)
             if bits & ORG_START and not (english and word.lower() in _ENGLISH_TOO):
-                found += _starts(note, place, terms.first_words_of_organisations()[word.lower()])
+                found += _starts(note, place, _phrases_from(word))
         if "-" in note.folded and any(end in note.lower for end in _COMPOUND):
             found += _compounds(note)
         if english:
             return found + _after_words(note)
         return found + _employers(note)
+
+
+def _phrases_from(word: str) -> list[tuple[str, ...]]:
+    """The phrases that start with a word; the genitive of one starts none."""
+    return terms.first_words_of_organisations().get(word.lower(), [])
 
 
 def _employers(note: Note) -> list[Span]:
@@ -326,7 +331,7 @@ def _is_named_with_article(note: Note, here: int) -> bool:
 def _shouted(note: Note, place: int) -> Span | None:
     """`EHPAD LES GLYCINES`, `MAIRIE DE THIONVILLE`: a head in capitals and up to four words in capitals behind it."""
     words, signs = note.words, note.signs
-    phrases = terms.first_words_of_organisations()[words[place].lower()]
+    phrases = _phrases_from(words[place])
     if len(words[place]) < 4 and words[place] not in ("CHU", "RSA", "JVA", "CRA", "CEIP", "IES", "FAM", "MAS"):
         return None
     size = next((len(p) for p in phrases if tuple(word.lower() for word in words[place : place + len(p)]) == p), 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from shoal.identifiers.catalogue import AMERICAN_PHONE, SSN
+from shoal.identifiers.form import compiled
 from shoal.storage import Array
 from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
@@ -19,7 +21,7 @@ _PHONE_WORDS = rule("phone_words")
 _WORDS = re.compile(r"\w+")
 _FAX = re.compile(rf"\b{alternation('fax_words')}\b[^\d\n]{{0,20}}$", re.IGNORECASE)
 _FAX_PARTS = ("fax", "copi")  # each word for fax has one of them
-_AMERICAN = re.compile(r"^(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ ./-])\d{3}[ .-]\d{4}(?:\D|$)")
+_AMERICAN = re.compile(AMERICAN_PHONE.note)
 _LOCAL = re.compile(r"^\d{3}[-.]\d{4}$")
 _DATE = re.compile(
     r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})(?!\d|[-/.]\d)"
@@ -37,7 +39,7 @@ _REGIONS = {
     "it": ("IT", "CH"),
     "es": ("ES", "MX"),
 }
-_SSN = re.compile(r"^\d{3}-\d{2}-\d{4}$")
+_SSN = compiled(SSN.cell)
 
 
 @lru_cache(100_000)

@@ -1,4 +1,4 @@
-"""Days as people say them: `Friday the 9th`, `lundi 4`, `the 22nd`, `18 p.v.`, `il primo marzo`, `dix-sept mars`."""
+"""Days as people say them: `Friday the 9th`, `lundi 4`, `18 p.v.`, `dix-sept mars`, `New Year's Eve`, `3.IV.2012`."""
 
 import re
 
@@ -48,6 +48,16 @@ def _has_thousand(note: Note) -> bool:
 
 RECOGNISER = Patterns(
     "spoken days",
+    Pattern(
+        rf"(?i)(?<![\w-]){alternation('named_days')}{_YEAR}?(?![\w-])", 0.9, "day with a name", "date",
+        near=trigger(rule("words_of_named_days")), anchored=True, words_before=4,
+    ),
+    Pattern(
+        r"(?<![\w./-])(?:0?[1-9]|[12]\d|3[01])([./-]|\. ?| )"
+        r"(?:XI{0,2}|IX|IV|VI{0,3}|I{1,3})(?:\1|\. ?)(?:19|20)\d{2}(?!\w)",
+        0.93, "date with a Roman month", "date",
+        asks=run(1, ANY_LENGTH, behind=one_of("./- "), second_behind=one_of("IVX")), digits=True,
+    ),
     Pattern(
         rf"(?i)(?<!\w){alternation('long_weekdays')},?\s(?:(?:the|dem|den|le|il|el|día)\s)?"
         rf"(?:{_DAY}(?:st|nd|rd|th|er|º|°|\.)(?!\w)|(?<![a-z]y\s){_DAY}(?!\w)){_NOT_COUNTED}",

@@ -1,0 +1,173 @@
+"""What is chosen by prediction: its pieces by hand, and figures held against populations that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import gammaln
+
+import shoal
+from shoal.population.base import SampleClasses, around, estimate, log_crowding, variance_of
+from shoal.population.choice import estimate_population
+from shoal.population.mixture import PoissonMixture
+from shoal.population.network import Network, Sharing, _right, fitted_sharing
+from shoal.population.prediction import error_of, model_variance, predictions
+from shoal.population.results import Prediction
+from shoal.storage.classes import Coded, CountTable
+
+PEOPLE = 60_000
+
+
+def population(seed: int = 0, columns: int = 5) -> np.ndarray:
+    """People with columns that go together: age, and others that hang on it in part."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(0, 70, PEOPLE)
+    job = np.where(rng.random(PEOPLE) < 0.5, age // 10, rng.zipf(1.7, PEOPLE) % 60)
+    others = [rng.binomial(3, 0.2, PEOPLE), np.where(rng.random(PEOPLE) < 0.8, job % 7, 0), rng.geometric(0.4, PEOPLE)]
+    return np.stack([age, job, *others], axis=1)[:, :columns]
+
+
+def uniqueness(codes: np.ndarray) -> float:
+    _, counts = np.unique(codes, axis=0, return_counts=True)
+    return float((counts == 1).sum() / len(codes))
+
+
+def sample_of(rows: np.ndarray, people: float = PEOPLE) -> SampleClasses:
+    counted = CountTable.of({str(j): Coded(column, int(column.max()) + 1) for j, column in enumerate(rows.T)})
+    histogram = np.bincount(counted.counts)
+    sizes = np.flatnonzero(histogram)
+    return SampleClasses(sizes, histogram[sizes], people, list(counted.tuples.values()), counted.counts)
+
+
+def test_intervals_on_the_scale_of_crowding_by_hand() -> None:
+    # -ln u is multiplied and divided by exp(1.96 * 0.5)
+    low, high = around(0.2, 0.25)
+    assert np.log(low) == pytest.approx(np.log(0.2) * np.exp(0.98))
+    assert np.log(high) == pytest.approx(np.log(0.2) / np.exp(0.98))
+    assert variance_of(0.2, low) == pytest.approx(0.25)
+    assert around(0.2, 0.25, 0.21)[1] == 0.21
+    assert around(0.2, 0.0) == pytest.approx((0.2, 0.2))
+    assert log_crowding(np.exp(-1)) == pytest.approx(0)
+
+
+def test_the_law_of_sharing_is_recovered() -> None:
+    """Others are drawn by a negative binomial with a known mean and shape; the fit finds both."""
+    rng = np.random.default_rng(1)
+    logs = rng.normal(-0.5, 1.5, 60_000)
+    law = Sharing(0.4, 1.0, np.log(6.0), 0.0)
+    mean, shape = law.mean_and_shape(logs)
+    others = rng.poisson(rng.gamma(shape, mean / shape))
+    found = fitted_sharing(logs, others, np.ones(len(logs)))
+    assert found.scale == pytest.approx(law.scale, abs=0.05)
+    assert found.power == pytest.approx(1.0, abs=0.05)
+    assert found.shape == pytest.approx(law.shape, abs=0.5)
+
+
+@pytest.mark.parametrize(("mean", "shape"), [(0.3, 0.7), (4.0, 1.0), (9.0, 30.0)])
+def test_the_chance_that_a_match_is_right_by_its_sum(mean: float, shape: float) -> None:
+    """E[1 / (1 + X)] term by term."""
+    x = np.arange(5000)
+    none = shape / (shape + mean)
+    logs = gammaln(x + shape) - gammaln(shape) - gammaln(x + 1.0) + shape * np.log(none) + x * np.log1p(-none)
+    assert _right(np.array([none]), np.array([shape]))[0] == pytest.approx((np.exp(logs) / (1 + x)).sum(), rel=1e-6)
+
+
+def test_errors_of_predictions_by_hand() -> None:
+    exact = Prediction("a", 0.5, 500, 0.4, 0.4)
+    crowded = Prediction("a", 0.5, 500, 0.4, 0.4**2)  # ln(-ln u) is higher by ln 2
+    silent = Prediction("b", 0.5, 500, 0.4, None)
+    assert error_of([exact, crowded], "a") == pytest.approx(np.log(2) / np.sqrt(2))
+    assert error_of([silent], "b") == 1
+    assert error_of([], "c") == np.inf
+    # a thousand records in all, of which 600 share: two over 600 is chance; the step to 1/16 is four times as long
+    assert model_variance([crowded], "a", 1 / 16) == pytest.approx((np.log(2) ** 2 - 2 / 600) * 16)
+    # no record shares: nearer to one than a record nothing is told apart
+    assert error_of([Prediction("a", 0.5, 500, 1.0, 0.99999)], "a") == 0
+
+
+def test_predictions_are_of_the_sample_and_the_same_each_time() -> None:
+    sample = sample_of(population()[:3000])
+    made = predictions(sample, {"network": Network(), "poisson-mixture": PoissonMixture()})
+    assert {one.known for one in made} == {sample.uniques / sample.records}
+    assert all(one.records == round(one.share * sample.records) for one in made)
+    assert made == predictions(sample, {"network": Network(), "poisson-mixture": PoissonMixture()})
+    assert estimate_population(sample).estimates == estimate_population(sample).estimates
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.4])
+@pytest.mark.parametrize("columns", [3, 5])
+def test_the_interval_holds_the_truth(share: float, columns: int) -> None:
+    people = population(3, columns)
+    truth = uniqueness(people)
+    drawn = people[np.random.default_rng(4).random(PEOPLE) < share]
+    sample = sample_of(drawn)
+    found = estimate_population(sample)
+    (best,) = found.estimates
+    assert best.estimator == found.name == "network"
+    assert best.low <= truth <= best.high
+    assert best.uniqueness == pytest.approx(truth, rel=0.35)
+    alone, _ = estimate(PoissonMixture(), sample)
+    assert alone.low <= truth <= alone.high
+
+
+def test_a_column_more_never_lowers_the_estimate_by_more_than_its_interval() -> None:
+    drawn = population(5)[::20]
+    before = None
+    for columns in range(1, drawn.shape[1] + 1):
+        (found,) = estimate_population(sample_of(drawn[:, :columns])).estimates
+        assert before is None or found.high >= before
+        before = found.low
+
+
+def test_the_whole_population_gives_the_count() -> None:
+    people = population(6)[:5000]
+    found = estimate_population(sample_of(people, len(people)))
+    (best,) = found.estimates
+    assert (best.low, best.uniqueness, best.high) == (uniqueness(people),) * 3
+    assert found.predictions == []
+
+
+def test_weights_of_a_known_design_recover_the_truth() -> None:
+    """The young are drawn five times as often: by its weights the sample says what is true, without them less."""
+    people = population(7)
+    truth = uniqueness(people)
+    chance = np.where(people[:, 0] < 30, 0.15, 0.03)
+    drawn = np.flatnonzero(np.random.default_rng(8).random(PEOPLE) < chance)
+    frame = pl.DataFrame({name: people[drawn, j] for j, name in enumerate("abcde")}).with_columns(
+        w=pl.Series(1 / chance[drawn])
+    )
+    found = shoal.risk(frame, quasi_identifiers=list("abcde"), weight="w", population_size=PEOPLE)
+    best = next(entry for entry in found.population if entry.estimator == found.chosen)
+    assert best.low <= truth <= best.high
+    assert best.uniqueness == pytest.approx(truth, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ({"population_size": 99}, "no larger than its population"),
+        ({"weight": "low"}, "sum"),
+        ({"weight": "low", "population_size": 1000}, "sum"),
+    ],
+)
+def test_a_population_smaller_than_its_sample_is_refused(said: dict[str, object], what: str) -> None:
+    frame = pl.DataFrame({"a": list(range(100)), "low": [0.5] * 100})
+    with pytest.raises(shoal.InputError, match=what):
+        shoal.risk(frame, quasi_identifiers=["a"], estimate="all", **said)  # type: ignore[arg-type]
+
+
+def test_where_nothing_is_chosen_the_page_says_so() -> None:
+    frame = pl.DataFrame({"a": [1, 1, 2, 2]})
+    found = shoal.risk(frame, quasi_identifiers=["a"], sampling="10%")
+    assert found.chosen is None
+    assert "No estimator gives" in str(found.sections())
+
+
+def test_the_page_shows_how_well_the_sample_is_predicted() -> None:
+    frame = pl.DataFrame(population(9)[:2000], schema=list("abcde"))
+    found = shoal.risk(frame, quasi_identifiers=list("abcde"), population_size=PEOPLE)
+    assert "How well network predicts the sample" in str(found.sections())
+    assert {"estimator", "share", "records", "known", "predicted", "low", "high"} == set(
+        found.to_dict()["predictions"][0]
+    )
