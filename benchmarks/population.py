@@ -91,9 +91,8 @@ def own_populations(kind: str) -> Iterator[tuple[str, Array]]:
             yield name, codes_of(adult if columns is None else adult.select(columns.split()))
     else:
         cells = pl.read_parquet(SHARED / "italy" / "valle_aosta_qid_counts.parquet")
-        values = [name for name in cells.columns if cells[name].dtype in (pl.String, pl.Categorical)]
-        (counts,) = (name for name in cells.columns if name not in values)
-        yield f"Aosta valley, {len(values)}", codes_of(cells.select(values)).repeat(cells[counts].to_numpy(), 0)
+        people = cells.select(pl.exclude("n"))
+        yield f"Aosta valley, {people.width}", codes_of(people).repeat(cells["n"].to_numpy(), 0)
 
 
 def sample_of(rows: Array, people: int) -> Any:
@@ -138,7 +137,7 @@ def settings(people: Iterator[tuple[str, Array]], rng: np.random.Generator) -> I
 def summary(found: list[Setting]) -> None:
     """Median, nine in ten and coverage by share, beside the medians of others; no answer is a miss."""
     print("| sample | settings | median error | nine in ten | covers | no answer | "
-          + " | ".join((*CLASS_SIZES, "log-linear")) + " |")  # fmt: skip
+          + " | ".join((*CLASS_SIZES, "log-linear (the choice on the same)")) + " |")  # fmt: skip
     print("|" + "---|" * (6 + len(CLASS_SIZES) + 1))
     for share in (*SHARES, None):
         rows = [row for row in found if share in (None, row["share"])]
@@ -149,6 +148,9 @@ def summary(found: list[Setting]) -> None:
             off = [np.inf if value is None else abs(value / truth - 1) for value, truth in asked]
             middle = float(np.median(off)) if off else np.inf
             medians.append("no answer" if np.isinf(middle) else f"{middle:.1%}")
+            if one == "log-linear" and off:
+                same = np.median([row["error"] for row in rows if one in row["others"]])
+                medians[-1] += f" ({same:.1%})"
         cells = [
             "all" if share is None else f"{share:.0%}", str(len(rows)), f"{np.median(errors):.1%}",
             f"{np.quantile(errors, 0.9, method='higher'):.1%}", f"{np.mean([row['covers'] for row in rows]):.0%}",

@@ -20,9 +20,9 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.name: estimator
     for estimator in (Network, PoissonMixture, Pitman, Zayatz, SlideNegativeBinomial, LogLinear, Dis)
 }
-# those that are asked to predict the sample, the most general first: the first that answers is left for another only
-# where it misses beyond its own intervals and the other is wrong by less than half as much
-_JUDGED = ("network", "poisson-mixture", "pitman", "zayatz", "snb")
+# those that are asked to predict the sample, whose intervals were seen to hold, the more general first: it is left for
+# the other only where it misses beyond its own interval and the other is wrong by less than half as much
+_JUDGED = ("network", "poisson-mixture")
 _CLEARLY = 0.5
 # an estimator that is wrong by this much, as `log_crowding`, predicts nothing
 _NOTHING = 1.0
@@ -64,8 +64,6 @@ def estimate_population(sample: SampleClasses, wanted: str | None = None) -> Cho
     name, reason = _best(good, made, sample)
     if name is not None and made:
         found, chances = found_by[name]
-        if found.low is None and wanted is None:
-            found, chances = estimate(ESTIMATORS[name](), sample)
         found_by[name] = (_with_model_error(found, made, sample), chances)
     elif not good:
         found_by["dis"] = found_by.get("dis") or estimate(Dis(), sample)
@@ -84,6 +82,8 @@ def _best(
         return None, None
     if sample.share >= 1:
         return next(iter(good)), "the sample is the whole population: uniques are counted, not estimated"
+    if not any(one.predicted is not None for one in made):
+        return None, "the sample has too few records to see from parts of it how well it can be predicted"
     errors = {name: error_of(made, name) for name in good}
     name = min(errors, key=lambda name: errors[name])
     first = next(iter(good))
@@ -98,8 +98,6 @@ def _words(name: str, made: list[Prediction]) -> str:
     """What it predicted of the sample, beside what is known."""
     own = [one for one in made if one.estimator == name]
     figures = sorted(one.predicted for one in own if one.predicted is not None)
-    if not figures:
-        return "no part of the sample is large enough to predict it from"
     said = " to ".join(dict.fromkeys(percent(end) for end in (figures[0], figures[-1])))
     parts = counted(len(own), "part")
     return f"predicts from {parts} of the sample that {said} of it are unique; {percent(own[0].known)} are"

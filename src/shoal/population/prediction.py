@@ -16,6 +16,8 @@ from shoal.storage.classes import Coded
 _SHARES = (1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32)
 _LEAST = 100
 _TWICE_BELOW = 8_000
+# a sample that has fewer records predicts nothing of itself
+_FEWEST = 50
 # no answer counts as an error of this size of `log_crowding`
 _NO_ANSWER = 1.0
 
@@ -28,7 +30,7 @@ def predictions(sample: SampleClasses, estimators: Mapping[str, Estimator]) -> l
     >>> [(round(one.share, 2), round(one.known, 3)) for one in predictions(sample, {"zayatz": Zayatz()})][:2]
     [(0.49, 0.348), (0.51, 0.348)]
     """
-    if not sample.uniques or sample.share >= 1:
+    if not sample.uniques or sample.share >= 1 or sample.records < _FEWEST:
         return []
     known = sample.uniques / sample.records
     parts = list(_parts(sample))
