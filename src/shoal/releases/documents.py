@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import yaml
 
 from shoal import __version__
 from shoal.policy import Policy
 from shoal.policy.manifest import NO_ROW_MAP, ColumnEntry, Manifest, PrivateRecord, StoredIn, WrittenAs
 from shoal.ranges.hierarchy.given import given_hierarchies, rows_of
-from shoal.releases.notation import defused_name
 from shoal.releases.original import Labels
 from shoal.releases.published import measured_figures
 from shoal.releases.results import Verification
@@ -24,9 +25,10 @@ from shoal.releases.treatment import Releasable
 from shoal.results.result import as_json
 from shoal.storage import Table
 from shoal.storage.column_type import ColumnType, type_word
+from shoal.storage.formats.cells import defused_name
 from shoal.storage.reading import NO_ORDER
 from shoal.storage.reading.unchanged import check_unchanged
-from shoal.storage.writing import sha256
+from shoal.storage.writing import OutputFormat, sha256
 
 # Declared types as a manifest tells them: of an order, only values that a released cell holds.
 #
@@ -100,6 +102,7 @@ class ReleaseDocuments:
     manifest: dict[str, Any]
     dictionary: dict[str, Any]
     private: dict[str, Any]
+    policy: dict[str, Any]
     plan: dict[str, Any] | None = None
 
     @property
@@ -113,6 +116,11 @@ class ReleaseDocuments:
     @property
     def private_bytes(self) -> bytes:
         return _bytes(self.private)
+
+    @property
+    def policy_bytes(self) -> bytes:
+        words = "# By what this release was made: `shoal verify --policy` with this file accepts it.\n"
+        return (words + yaml.safe_dump(self.policy, sort_keys=False, allow_unicode=True)).encode()
 
     @property
     def plan_bytes(self) -> bytes | None:
@@ -169,11 +177,16 @@ def documents_of(
 ) -> ReleaseDocuments:
     """All parts of a release whose data was judged."""
     manifest = _manifest(result, draft, judged, entries, no_guarantee, notes)
+    dictionary = dictionary_of(manifest)
+    # a plan names values of the data: without the salt its hash would confirm a guess of them
+    plan = None if result.plan is None else {**result.plan.to_dict(), "salt": secrets.token_hex(16)}
+    parts = {"dictionary": dictionary, **({} if plan is None else {"plan": plan})}
+    hashes = {name: hashlib.sha256(_bytes(part)).hexdigest() for name, part in parts.items()}
+    manifest = manifest.model_copy(update={"parts": hashes})
     if sign is not None:
         from shoal.releases.signing import sign as signed
 
         manifest = signed(manifest, sign)
-    plan = None if result.plan is None else result.plan.to_dict()
     content = manifest.to_dict()
     row_map = (
         "shoal.storage.order.shuffled_order(records, seed)" if draft.shuffled else "rows in the order of the input"
@@ -189,7 +202,7 @@ def documents_of(
         data=draft.target.name,
         data_sha256=draft.data_sha256,
         manifest_sha256=manifest.digest(),
-        plan_sha256=None if plan is None else hashlib.sha256(_bytes(plan)).hexdigest(),
+        plan_sha256=hashes.get("plan"),
         shuffled=draft.shuffled,
         seed=draft.seed,
         row_map=row_map,
@@ -200,9 +213,17 @@ def documents_of(
         types={name: result.policy.types[name] for name in draft.types},
         **result.private,
     )
-    return ReleaseDocuments(
-        content, _dictionary(result, entries, manifest.policy.types), private.model_dump(mode="json"), plan
-    )
+    policy = effective_policy(result, entries, manifest).as_written()
+    return ReleaseDocuments(content, dictionary, private.model_dump(mode="json"), policy, plan)
+
+
+def effective_policy(result: Releasable, entries: Sequence[ColumnEntry], manifest: Manifest) -> Policy:
+    """What was decided about a release, wherever it was said: in the policy, by options, by answers, and about columns
+    that the method changed because they were named to it."""
+    decided = {entry.name: entry.role for entry in entries if entry.decided_by != "detection"}
+    written = OutputFormat.model_validate((manifest.output or OutputFormat()).model_dump(exclude={"decimal_columns"}))
+    policy = self_contained(result.policy)
+    return policy.model_copy(update={"columns": {**decided, **policy.columns}, "output": written})
 
 
 def self_contained(policy: Policy) -> Policy:
@@ -266,12 +287,11 @@ def _manifest(
     )
 
 
-def _dictionary(
-    result: Releasable, entries: Sequence[ColumnEntry], declared: Mapping[str, ColumnType]
-) -> dict[str, Any]:
-    """The data dictionary: type, role, technique, form in words and what was lost, column by column."""
-    loss = result.manifest_findings().get("information_loss_by_column") or {}
-    scrubbed = (result.manifest_findings().get("scrubbed") or {}).get("columns", {})
+def dictionary_of(manifest: Manifest) -> dict[str, Any]:
+    """The data dictionary of a manifest: type, role, technique, form in words and what was lost, column by column."""
+    loss: Any = manifest.findings.get("information_loss_by_column") or {}
+    scrubbed: Any = (manifest.findings.get("scrubbed") or {}).get("columns", {})  # type: ignore[union-attr]
+    declared = manifest.policy.types
     columns = [
         {
             **entry.model_dump(mode="json", exclude_none=True),
@@ -280,6 +300,6 @@ def _dictionary(
             "information_loss": loss.get(entry.name),
             **({"scrubbed": scrubbed[entry.name]} if entry.name in scrubbed else {}),
         }
-        for entry in entries
+        for entry in manifest.columns
     ]
     return {"schema_version": 2, "columns": columns}

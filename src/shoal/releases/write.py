@@ -35,7 +35,7 @@ from shoal.releases.in_blocks import (
     write_blocks,
 )
 from shoal.releases.manifest_checks import forms_check
-from shoal.releases.notation import Notation, defused, defused_name, in_notation, written_as
+from shoal.releases.notation import Notation, defused, in_notation, written_as
 from shoal.releases.original import CHANGED, Labels, ReleaseContext, against_original
 from shoal.releases.places import FilePlace, Place, check_free, check_not_input, place_of, write_release
 from shoal.releases.remote_release import Failed, path_here, release_remote, stays_remote
@@ -44,6 +44,7 @@ from shoal.releases.treatment import Releasable, TreatedRows, labels_given, trea
 from shoal.releases.verify import judge
 from shoal.releases.written_labels import codes_as_numbers, labels_written
 from shoal.storage import Array, Table
+from shoal.storage.formats.cells import defused_name
 from shoal.storage.order import original_rows, shuffled_order
 from shoal.storage.reading import NO_ORDER, Options, declaring
 from shoal.storage.spill import Spill
@@ -350,7 +351,10 @@ def _judged(
     trees = {} if result.plan is None else result.plan.trees
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
     as_missing = not tells_empty(how.place.path)
-    beside = ReleaseContext(order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=spill)
+    recoded = {} if result.rule is None else {series.name: series for series in result.polars.get_columns()}
+    beside = ReleaseContext(
+        order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=spill, recoded=recoded
+    )
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
     checks += [check for check in [forms_check(entries, table, result.policy, how.excel_safe)] if not check.holds]
     names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]

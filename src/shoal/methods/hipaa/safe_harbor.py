@@ -25,7 +25,7 @@ from shoal.methods.hipaa.clauses import CLAUSES, FOR_A_PERSON, Treatment, hidden
 from shoal.methods.hipaa.proposals import propose
 from shoal.methods.hipaa.results import ClauseReport, Done, SafeHarbor, Status, Vintage
 from shoal.methods.hipaa.treat import EMPTIED, Births, TreatedColumns, Years, old_rows, treat, years_of_columns
-from shoal.methods.hipaa.zip3 import read_populations, shipped
+from shoal.methods.hipaa.zip3 import Populations, read_populations, shipped
 from shoal.methods.scrubbing.results import RULES_MISS
 from shoal.methods.scrubbing.scrub import scrubbed_text
 from shoal.policy import Policy, as_policy
@@ -131,7 +131,7 @@ class SafeHarborReading:
     year_of_data: int | None = None
     date_order: DateOrder | None = None
     century_from: int | None = None
-    zip_populations: str | Path | None = None
+    zip_populations: str | Path | Populations | None = None
     options: Options | None = None
 
 
@@ -166,6 +166,7 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
     given = as_policy(policy)
     decided = given.safe_harbor
     order = reading.date_order or decided.date_order
+    century = reading.century_from if reading.century_from is not None else decided.century_from
     check_choice("date order", order or "dmy", get_args(DateOrder))
     this_year = datetime.now(UTC).year
     wanted = reading.year_of_data if reading.year_of_data is not None else decided.year_of_data
@@ -173,7 +174,13 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
         raise InputError(
             f"The year of the data, {wanted}, is not between 1900 and now.", Message("Give {year_of_data} 2012.")
         )
-    populations = shipped() if reading.zip_populations is None else read_populations(reading.zip_populations)
+    # what was said beside the policy is part of what the release was made by
+    settings = {"year_of_data": wanted, "date_order": order, "century_from": century}
+    given = given.model_copy(update={"safe_harbor": decided.model_copy(update=settings)})
+    counts = reading.zip_populations
+    populations = (
+        counts if isinstance(counts, Populations) else shipped() if counts is None else read_populations(counts)
+    )
     engine = engine_of(source, reading.options)
     table = engine.rows(source, None, reading.options, needed=[])
     there = There(engine, source, table, reading.options) if engine.keeps_rows else None
@@ -184,7 +191,6 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
         progress.report("looking at columns", number, len(names))
         treatments.append(propose(table[name], given, context))
     progress.report("applying safe harbor", 0)
-    century = reading.century_from if reading.century_from is not None else decided.century_from
     years = years_of_columns(table, treatments, wanted, order, century, this_year)
     texts = [entry.column for entry in treatments if entry.action == "scrubbed"]
     if texts and there is not None:

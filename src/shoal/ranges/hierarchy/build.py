@@ -204,7 +204,10 @@ def _built(
     if kind in ("equal-width", "powers"):
         check_numbers(column)
         step = factor or (10 if kind == "powers" else 2)
-        steps = interval_steps(column.values, step if kind == "powers" and width is None else width, step)
+        width, last = step if kind == "powers" and width is None else width, None
+        if column.declared is not None and column.declared.has_order:  # of places: a part of one has no label
+            last, width = len(column.declared.type.order or ()) - 1, None if width is None else max(1, round(width))
+        steps = interval_steps(column.values, width, step, last)
     elif kind == "equal-frequency":
         if column.values.dtype == pl.String:
             raise InputError(
