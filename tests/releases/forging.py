@@ -243,7 +243,7 @@ def forge(path: Path, data: Callable[[Rows], Rows], claim: Callable[[Json], Json
     new = {"role": "other", "decided_by": "policy", "nature": "unchanged", "technique": "none",
            "form": {"kind": "as-it-was", "type": "text"}, "types": []}  # fmt: skip
     columns = [{**said.get(name, {**new, "name": name}), "released_as": [name], "types": []} for name in header]
-    roles = {**{name: "other" for name in header}, **manifest["policy"]["columns"]}
+    roles = {**dict.fromkeys(header, "other"), **manifest["policy"]["columns"]}
     manifest |= {"columns": columns, "policy": {**manifest["policy"], "columns": roles}}
     manifest = claim(manifest)
     rehash(path, manifest)

@@ -168,7 +168,9 @@ _TEXT = r'"(?:[^"\\]|\\.)*"(?:\s*:)?'
 def _check_keys(path: Path, block: bytes, line: int) -> None:
     """Refuse objects with a key twice: one reader takes its first value, another its last."""
     lines = pl.Series([block]).cast(pl.String).str.split("\n").explode()
-    keys = lines.str.extract_all(_TEXT).list.eval(pl.element().filter(pl.element().str.ends_with(":")))
+    keys = lines.str.extract_all(_TEXT).list.eval(
+        pl.element().filter(pl.element().str.ends_with(":")).str.replace(r"\s*:$", "")
+    )
     # of escapes and of objects inside of others only the parser tells
     doubtful = (keys.list.len() != keys.list.n_unique()) | lines.str.contains("\\", literal=True)
     for number in doubtful.fill_null(False).arg_true().to_list():
