@@ -14,6 +14,8 @@ import pytest
 
 import shoal
 from shoal.errors import ShoalError
+from shoal.ranges.hierarchy.build import build_hierarchies
+from shoal.storage.reading import Options
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "mondrian": {},
@@ -84,7 +86,9 @@ def faults(word: str, count: int, method: str, seed: int, folder: Path) -> tuple
     wrong = []
     for cell, value in zip(cells, values, strict=False):
         stands = held(word, order, cell)
-        if stands is None or (len(cells) == len(values) and value not in stands):
+        # a mean of places is the label nearest to it
+        truthful = method != "microaggregate" and len(cells) == len(values)
+        if stands is None or (truthful and value not in stands):
             wrong.append(cell)
     return True, wrong
 
@@ -101,9 +105,9 @@ def battery(seeds: range, folder: Path) -> tuple[int, list[Any]]:
 
 
 def test_labels_are_labels(tmp_path: Path) -> None:
-    released, wrong = battery(range(24), tmp_path)
+    released, wrong = battery(range(12), tmp_path)
     assert not wrong
-    assert released > 60
+    assert released > 40
 
 
 @pytest.mark.slow
@@ -118,9 +122,9 @@ def test_labels_are_labels_in_many_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize("word", ["band", "ordered"])
 def test_built_hierarchies_name_labels_at_every_level(word: str, kind: Any, count: int, tmp_path: Path) -> None:
     order = order_of(word, count)
-    options = shoal.Options(types={"x": {"type": word, "order": order}})
+    options = Options(types={"x": {"type": word, "order": order}})
     target = tmp_path / "x.csv"
-    shoal.build_hierarchies(pl.DataFrame({"x": order}), output=target, kind=kind, options=options)
+    build_hierarchies(pl.DataFrame({"x": order}), output=target, kind=kind, options=options)
     with target.open(newline="") as file:
         for leaf, *above in csv.reader(file, delimiter=";"):
             assert all(leaf in (held(word, order, label) or ()) for label in above), above
