@@ -369,12 +369,20 @@ def build_hierarchies(
     trees = []
     for number, name in enumerate(table.names):
         progress.report("building hierarchies", number, len(table.names))
-        trees.append(build_hierarchy(table[name], kind, width=width, factor=factor, groups=groups, cut=cut))
+        tree = build_hierarchy(table[name], kind, width=width, factor=factor, groups=groups, cut=cut)
+        trees.append(_spelled(tree, table[name]))
     if folder not in targets:
         folder.mkdir(exist_ok=True)
     for tree, path in zip(trees, targets, strict=True):
         tree.to_csv(path) if path.suffix.lower() == ".csv" else tree.to_yaml(path)
     return BuiltHierarchies([_built_files(tree, path) for tree, path in zip(trees, targets, strict=True)])
+
+
+def _spelled(tree: Hierarchy, column: Column) -> Hierarchy:
+    """A tree as its file has it: with labels as the column is written, not the places of an order."""
+    if column.declared is None:
+        return tree
+    return Hierarchy(tree.column, tuple(column.declared.spell(level) for level in tree.levels), tree.source)
 
 
 def _built_files(tree: Hierarchy, path: Path) -> BuiltHierarchy:
