@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
-import yaml
 
 from shoal import __version__
 from shoal.policy import Policy
@@ -27,7 +26,7 @@ from shoal.storage import Table
 from shoal.storage.column_type import ColumnType, type_word
 from shoal.storage.formats.cells import defused_name
 from shoal.storage.reading import NO_ORDER
-from shoal.storage.reading.unchanged import check_unchanged
+from shoal.storage.reading.files import check_unchanged
 from shoal.storage.writing import OutputFormat, sha256
 
 # Declared types as a manifest tells them: of an order, only values that a released cell holds.
@@ -95,8 +94,7 @@ NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee.
 STILL_PERSONAL = "This is still personal data: other columns may tell who people are. No privacy model was checked."
 
 
-@dataclass(frozen=True)
-class ReleaseDocuments:
+class ReleaseDocuments(NamedTuple):
     """The parts beside the data, as JSON and as the bytes that are written."""
 
     manifest: dict[str, Any]
@@ -119,8 +117,9 @@ class ReleaseDocuments:
 
     @property
     def policy_bytes(self) -> bytes:
-        words = "# By what this release was made: `shoal verify --policy` with this file accepts it.\n"
-        return (words + yaml.safe_dump(self.policy, sort_keys=False, allow_unicode=True)).encode()
+        return b"# By what this release was made: `shoal verify --policy` accepts it (JSON is YAML).\n" + _bytes(
+            self.policy
+        )
 
     @property
     def plan_bytes(self) -> bytes | None:
