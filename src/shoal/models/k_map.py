@@ -24,7 +24,7 @@ class KMap(Model):
 
     >>> verdict = KMap(k=5, population_size=20_000).judge(Evidence(np.array([3, 397]), records=400))
     >>> verdict.holds, verdict.worst["people"]
-    (False, 4)
+    (False, 3)
     """
 
     figure: ClassVar[str] = "people"

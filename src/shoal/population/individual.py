@@ -77,7 +77,7 @@ def least_people(sizes: Array, people: Array, population: float) -> Array:
     of the population; its persons are drawn independently, each with the share p = f / F^ of its class.
 
     >>> least_people(np.array([1, 3, 4, 5]), np.array([50.0, 150.0, 200.0, 250.0]), 20_000).tolist()
-    [1.0, 4.0, 10.0, 18.0]
+    [1.0, 3.0, 10.0, 22.0]
     """
     from scipy.special import betainc  # P(Bin(F, p) >= f)
 
