@@ -10,12 +10,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from shoal.detection.profile import profile
 from shoal.errors import InputError
 from shoal.policy import Policy, as_policy
-from shoal.policy.manifest import DecidedBy, dictionary_path, manifest_path
+from shoal.policy.manifest import DecidedBy, dictionary_path, manifest_path, policy_path
 from shoal.releases.published import cover_files
 from shoal.releases.signing import check_signing_key
 from shoal.releases.write import Refused
@@ -101,7 +99,7 @@ def publish(source: Any, request: PublishRequest) -> Publication:
         )  # fmt: skip
         if target is None:
             return done
-        steps.timed("report", lambda: _write_documents(made, data, done, steps.rules, request.pdf))
+        steps.timed("report", lambda: _write_documents(made, data, done, request.pdf))
         cover_files(made.public / data.name, made.private, request.sign)
         take_place(made, target, request.force)
     files: dict[str, str | None] = {"report": str(target / "report.html"), "findings": str(target / "findings.json")}
@@ -168,7 +166,7 @@ def _refused(steps: PublicationSteps, evidence: Path | None, force: bool) -> Pub
     return replace(found, files={"report": None, "findings": str(evidence / "findings.json")})
 
 
-def _write_documents(made: Folders, data: Path, done: Publication, rules: Policy, pdf: bool) -> str:
+def _write_documents(made: Folders, data: Path, done: Publication, pdf: bool) -> str:
     """Reports, findings and the owner's files into the folders that are being put together."""
     internal = done.findings
     public = public_edition(internal)
@@ -179,9 +177,7 @@ def _write_documents(made: Folders, data: Path, done: Publication, rules: Policy
             write_bytes(folder / "report.pdf", report_pdf(found), mode)
     for part in (data, manifest_path(data), dictionary_path(data)):
         move(part, made.public / part.name)
-    written = rules.as_written()
-    text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
-    write_bytes(made.private / "policy.yaml", text.encode(), PRIVATE)
+    move(policy_path(data), made.private / "policy.yaml")
     write_bytes(made.public / "README.md", _readme(public, sorted(made.public.iterdir())).encode(), PUBLIC)
     return "done"
 
