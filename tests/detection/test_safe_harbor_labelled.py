@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from labelled_columns import columns
 
-from shoal.methods.hipaa.clauses import CLAUSE_OF_KIND, Treatment
-from shoal.methods.hipaa.proposals import propose
+from shoal.detection.clauses import CLAUSE_OF_KIND, Treatment
+from shoal.detection.treatments import propose
 from shoal.policy import Policy
 from shoal.storage import Column
 

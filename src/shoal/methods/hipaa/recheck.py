@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from shoal.detection.ages import LIMIT, OLD, still_old
+from shoal.detection.clauses import Treatment, hidden
 from shoal.detection.context import Context, context_of
-from shoal.methods.hipaa.ages import LIMIT, OLD, still_old
-from shoal.methods.hipaa.clauses import Treatment, hidden
-from shoal.methods.hipaa.proposals import propose
+from shoal.detection.treatments import propose
 from shoal.methods.hipaa.zip3 import LEAST_PEOPLE, RESTRICTED, Populations, shipped
 from shoal.policy import Policy
 from shoal.policy.judgement.shown_classes import Check

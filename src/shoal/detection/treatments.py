@@ -12,13 +12,13 @@ from typing import cast
 import numpy as np
 import polars as pl
 
+from shoal.detection.clauses import CLAUSE_OF_KIND, Action, Treatment, hidden
 from shoal.detection.context import RECORDS_THAT_TELL, Context, propose_role
+from shoal.detection.signs import by_dates, by_form, by_header, own_values
 from shoal.errors import InputError
 from shoal.identifiers import DECIDED, ColumnView, Finding, find_kinds
 from shoal.identifiers.header import read_header
-from shoal.methods.hipaa.clauses import CLAUSE_OF_KIND, Action, Treatment, hidden
-from shoal.methods.hipaa.signs import by_dates, by_form, by_header, own_values
-from shoal.methods.hipaa.zip3 import are_states
+from shoal.identifiers.place_lists import are_states
 from shoal.policy import Policy
 from shoal.storage import Array, Column
 from shoal.storage.folding import fold

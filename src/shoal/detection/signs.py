@@ -6,14 +6,14 @@ import re
 
 import polars as pl
 
+from shoal.detection.ages import top_coded
+from shoal.detection.clauses import Treatment
 from shoal.detection.context import RECORDS_THAT_TELL
 from shoal.identifiers.age import AGE
 from shoal.identifiers.base import STRONG
 from shoal.identifiers.date_of_birth import BIRTH
 from shoal.identifiers.event_date import EVENTS
 from shoal.identifiers.header import read_header, words
-from shoal.methods.hipaa.ages import top_coded
-from shoal.methods.hipaa.clauses import Treatment
 from shoal.storage import Array, Column
 from shoal.storage.dates import ENGLISH_MONTH_NAMES, are_dates, is_epoch
 from shoal.storage.folding import fold
