@@ -1,4 +1,4 @@
-"""Few cells of another form among codes: a number, a code or a name of its own that no pattern knows.
+"""Identifiers in few cells of a column: those that a pattern knows, and cells of another form among codes.
 
 Among `A1`, `B7` and `C3` the one cell `501510691` is not a code of the list. Rare values of a rare form are looked
 at, and only where nearly all other records hold codes or words that come again.
@@ -9,14 +9,36 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from shoal.identifiers.inside import inside
 from shoal.identifiers.name_lists import ALL_NAMES
 from shoal.storage import Array
 from shoal.storage.folding import fold
 
 _FEW = 0.2
 _LEAST_RECORDS = 20
+# sums end in noughts
+_ROUND = 100
+# a day, a month by whatever name, a year
+_DATED = r"^\d{1,2}\.? \p{L}{3,}\.?,? (?:1[89]|20|21)\d{2}$"
+# what is written in digits may be a code of a list (of drugs: 50090-0876): few codes, each in so many records
+_NUMBERS_OF_LISTS = frozenset({"postal-code", "phone", "account-number"})
+_LISTED, _LIST = 5, 0.1
 _NAME_WORD = r"[\p{Lu}][\p{L}'’.-]*"
 _NAME = rf"^{_NAME_WORD}(?:,? {_NAME_WORD}){{1,3}}$"
+
+
+def inside_cells(values: pl.Series, counts: Array) -> dict[str, Array]:
+    """Which distinct texts hold an identifier, by kind; numbers that are codes of a list are none.
+
+    >>> sorted(inside_cells(pl.Series(["call 617-555-0172", "stable"]), np.array([1, 8])))
+    ['phone']
+    """
+    kinds = inside(values) if values.dtype == pl.String else {}
+    if not kinds or not set(kinds) <= _NUMBERS_OF_LISTS:
+        return kinds
+    hits = np.logical_or.reduce(list(kinds.values()))
+    listed = counts[hits].min() >= _LISTED and hits.sum() <= _LIST * counts.sum()
+    return {} if listed else kinds
 
 
 def outliers(values: pl.Series, counts: Array) -> dict[str, Array]:
@@ -61,7 +83,14 @@ def _codes(texts: pl.Series, counts: Array) -> Array:
     odd = _rare_forms(texts, counts) | (length >= usual + 4)
     coded = (digits + letters >= 6) & (digits >= 3) & ((blanks <= 1) | (letters <= 4))
     plain_number = (digits >= 5) & (letters == 0)
-    return np.asarray(odd & (coded | plain_number))
+    dated = texts.str.contains(_DATED).fill_null(False).to_numpy()
+    longer = plain_number & (digits == length) & (length >= usual + 2) & _come_again(counts)
+    return np.asarray(odd & (coded | plain_number | dated) | longer)
+
+
+def _come_again(counts: Array) -> bool:
+    """Whether nearly all records hold a code that others hold too."""
+    return bool(counts[counts > 2].sum() >= (1 - _FEW) * counts.sum())
 
 
 def _names(texts: pl.Series, counts: Array) -> Array:
@@ -71,14 +100,13 @@ def _names(texts: pl.Series, counts: Array) -> Array:
     if one.any():
         known = texts.str.to_lowercase().is_in(sorted(ALL_NAMES)).fill_null(False).to_numpy()
         written |= one & known
-    usual = counts > 2
-    if counts[usual].sum() < (1 - _FEW) * counts.sum() or (written & usual).any():
+    if not _come_again(counts) or (written & (counts > 2)).any():
         return np.zeros(len(texts), bool)
     return written
 
 
 def _numbers(values: pl.Series, counts: Array) -> Array:
-    """Whole numbers with at least five digits and three more than nearly all others have."""
+    """Whole numbers with at least five digits and three more than nearly all others have; two more than codes have."""
     if values.dtype.is_float() and not bool((values == values.floor()).all()):
         return np.zeros(len(values), bool)
     numbers = np.abs(values.cast(pl.Float64).fill_null(0.0).to_numpy())
@@ -87,4 +115,7 @@ def _numbers(values: pl.Series, counts: Array) -> Array:
     usual = float(digits[order][np.searchsorted(np.cumsum(counts[order]), 0.8 * counts.sum())])
     between = counts[(digits > usual) & (digits < usual + 3)].sum()
     far = (digits >= usual + 3) & (digits >= 5)
+    if _come_again(counts):
+        far |= (digits >= max(usual + 2, 5)) & (numbers % _ROUND != 0)
+        return far
     return far if between <= 0.01 * counts.sum() else np.zeros(len(values), bool)

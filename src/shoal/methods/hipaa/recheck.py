@@ -115,8 +115,7 @@ def _check(name: str, faulty: list[str], fine: str, fault: str) -> Check:
 
 def _may_stay(column: Column, policy: Policy, context: Context) -> bool:
     """Whether nothing is found in a column that stays as it is."""
-    is_text = column.values.dtype == pl.String
-    return propose(column, policy, context).action == "kept" and not (is_text and hidden(column.values))
+    return propose(column, policy, context).action == "kept" and not hidden(column.values, column.frequencies())
 
 
 def _good(column: Column, word: str, year_of_data: int, populations: Populations) -> bool:

@@ -252,8 +252,8 @@ def _scrubbed(out: TreatedColumns, treatment: Treatment, column: ScrubbedColumn)
 
 def _kept(out: TreatedColumns, column: Column, treatment: Treatment) -> None:
     """As it is, but for cells that hold an identifier, and for places smaller than a state among states."""
-    hits_by_clause = dict(hidden(column.values)) if column.values.dtype == pl.String else {}
     counts = column.frequencies()
+    hits_by_clause = hidden(column.values, counts)
     for clause, hits in outliers(column.values, counts).items():
         hits_by_clause[clause] = hits_by_clause.get(clause, False) | hits
     if treatment.kind == "state" and column.values.dtype == pl.String:
@@ -265,7 +265,7 @@ def _kept(out: TreatedColumns, column: Column, treatment: Treatment) -> None:
         out.series[column.name] = column.decode()
         return
     bad = np.logical_or.reduce(list(hits_by_clause.values()))
-    values = column.values.clone().set(pl.Series(bad), None)
-    out.series[column.name] = _spread(column, values)
+    rows = pl.Series(np.append(bad, False)[column.codes])
+    out.series[column.name] = column.as_written().set(rows, None)  # the other cells stay as they were written
     for clause, texts in hits_by_clause.items():
         _note(out, treatment, int(counts[texts].sum()), clause, EMPTIED)
