@@ -107,15 +107,16 @@ def _names(texts: pl.Series, counts: Array) -> Array:
 
 def _numbers(values: pl.Series, counts: Array) -> Array:
     """Whole numbers with at least five digits and three more than nearly all others have; two more than codes have."""
-    if values.dtype.is_float() and not bool((values == values.floor()).all()):
+    listed = _come_again(counts)
+    whole = np.ones(len(values), bool) if not values.dtype.is_float() else (values == values.floor()).to_numpy()
+    if not listed and not whole.all():
         return np.zeros(len(values), bool)
     numbers = np.abs(values.cast(pl.Float64).fill_null(0.0).to_numpy())
     digits = np.floor(np.log10(np.maximum(numbers, 1))) + 1
     order = np.argsort(digits, kind="stable")
     usual = float(digits[order][np.searchsorted(np.cumsum(counts[order]), 0.8 * counts.sum())])
     between = counts[(digits > usual) & (digits < usual + 3)].sum()
-    far = (digits >= usual + 3) & (digits >= 5)
-    if _come_again(counts):
-        far |= (digits >= max(usual + 2, 5)) & (numbers % _ROUND != 0)
-        return far
+    far = whole & (digits >= usual + 3) & (digits >= 5)
+    if listed:
+        return np.asarray(far | whole & (digits >= max(usual + 2, 5)) & (numbers % _ROUND != 0))
     return far if between <= 0.01 * counts.sum() else np.zeros(len(values), bool)

@@ -25,7 +25,7 @@ from shoal.detection.outliers import inside_cells, outliers
 from shoal.detection.profiles import yaml_key
 from shoal.detection.treatments import by_values
 from shoal.detection.values_inside import values_inside
-from shoal.identifiers import DECIDED, ColumnView, find_kinds
+from shoal.identifiers import DECIDED, ColumnView, Finding, find_kinds
 from shoal.policy.manifest import decided_names
 from shoal.ranges.hierarchy.given import columns_with_trees
 from shoal.storage import Array, Column, Table
@@ -176,6 +176,12 @@ class UndecidedColumn:
     stops: bool
     records: int = 0
     doubt: str | None = None
+
+    @classmethod
+    def of(cls, column: Column, role: Role, confidence: float, reasons: Sequence[str]) -> UndecidedColumn:
+        """What a column seems to be, before its values were looked at alone."""
+        known = int(column.frequencies().sum())
+        return cls(column.name, role, None, round(confidence, 3), reasons[0], False, known)
 
     def in_words(self) -> str:
         """One line of the list: the column, what it looks like, why."""
@@ -359,19 +365,27 @@ def look_at(column: Column, records: int, context: Context | None = None) -> Und
     sure = confidence >= DECIDED or reasons[0] == LONG_CODES
     if not sure and role == "identifier" and confidence >= HINTED and len(column.values) >= MANY * records:
         sure, kind = True, kinds[0].kind if kinds else None
-    shown = role if sure else "other"
-    known = int(counts.sum())
-    found = UndecidedColumn(column.name, shown, kind, round(confidence, 3), reasons[0], False, known)
     if sure and role in ("identifier", "quasi-identifier"):
-        return replace(found, stops=True)
+        return replace(UndecidedColumn.of(column, role, confidence, reasons), kind=kind, stops=True)
+    found = UndecidedColumn.of(column, role if sure else "other", confidence, reasons)
+    found = replace(found, kind=kind)
+    return look_at_values(column, view, kinds, role, found)
+
+
+def look_at_values(
+    column: Column, view: ColumnView, kinds: list[Finding], role: Role, found: UndecidedColumn
+) -> UndecidedColumn:
+    """A column that seems harmless by its header, by its values: whether it stops a release after all, and why."""
     if not len(view.counts):
         return found
     looked = column
-    if len(view.counts) < len(counts):
+    if len(view.counts) < len(column.values):
         looked = Column(column.name, np.zeros(0, np.uint8), view.values, column.nulls, column.dtype)
-    treated = by_values(looked, view.counts, kinds, role)
+    few = len(column.values) < MANY * found.records
+    counting = [kind for kind in kinds if kind.confidence >= DECIDED] if few else kinds
+    treated = by_values(looked, view.counts, counting, role)
     # that all values of a few records differ says nothing
-    if treated.action != "kept" and (treated.recognised or known >= RECORDS_THAT_TELL):
+    if treated.action != "kept" and (treated.recognised or found.records >= RECORDS_THAT_TELL):
         return replace(found, looks_like=treated.role, kind=treated.kind, reason=treated.reason, stops=True)
     cells = stray_identifiers(view)
     if cells is not None:
