@@ -216,6 +216,7 @@ def _findings() -> type[BaseModel]:
         verification=(_part("verify", verdict=JsonKey(Literal["holds", "refused"])), ...),
         attacks=(_part("attack"), ...),
         utility=(utility, ...),
+        accepted=(list[StrictStr] | None, None),
         refusal=(_Refusal | None, None),
     )
 

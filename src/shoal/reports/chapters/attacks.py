@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from shoal.attacks import ATTACKS, AttackOutcome, Criterion
 from shoal.attacks.base import OF_TWIN, ends_of, twin_in
+from shoal.policy.sections import AttackLimits
 from shoal.reports.chapters.base import (
     Chapter,
     JsonFindings,
@@ -118,8 +119,7 @@ def _worst(found: JsonFindings) -> tuple[Headline | None, AttackOutcome | None]:
         )
         return Headline(above + text, "bad" if failed else "good"), None
     one, beside = max(proven, key=lambda pair: pair[1].excess or 0)
-    limits = found["policy"].get("attacks") or {}
-    tone = "bad" if failed else "plain" if limits.get(one.criterion.replace("-", "_")) is not None else "warning"
+    tone = "bad" if failed else "plain" if one.criterion in _limits(found) else "warning"
     return Headline(above + _gains_most(one, beside), tone), one  # type: ignore[arg-type]
 
 
@@ -149,13 +149,17 @@ def _word(found: JsonFindings, criterion: str) -> Cell:
     return _UNJUDGED if word == "not tested" and tried else _VERDICTS.get(word, Cell(word))
 
 
+def _limits(found: JsonFindings) -> dict[str, float]:
+    """The policy's own limits on attacks."""
+    return AttackLimits.model_validate(found["policy"].get("attacks") or {}).limits()
+
+
 def _verdicts(found: JsonFindings) -> Grid:
-    limits = found["policy"].get("attacks") or {}
+    limits = _limits(found)
     rows = []
     for criterion in found["attacks"]["verdict"]:
         ends = ends_of([one for one in outcomes_of(found) if one.criterion == criterion])
-        limit = limits.get(criterion.replace("-", "_"))
-        told = "none" if limit is None else percent(limit) if isinstance(limit, (int, float)) else str(limit)
+        told = percent(limits[criterion]) if criterion in limits else "none"
         rows.append((criterion, _word(found, criterion), told, share(max(ends.values(), default=None))))
     return Grid(("criterion", "verdict", "limit", "excess at most"), rows, 2, title="Verdicts", wrap=(1,))
 
