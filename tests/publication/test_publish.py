@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
+from accepted import ACCEPTED
 from shoal.cli.group import app
 from shoal.reports.chapters import chapters_of
 from shoal.reports.findings import KEYS, read_findings
@@ -33,6 +34,7 @@ POLICY: dict[str, Any] = {
         TYPST: "other",
     },
     "models": [{"model": "k-anonymity", "k": 3}],
+    "attacks": ACCEPTED,
     "knowledge": {"census": ["age"], "neighbour": ["town"]},
 }
 

@@ -21,6 +21,7 @@ from shoal.ranges.forms import NATURES, ColumnForm
 from shoal.storage import Table
 from shoal.storage.column_type import ColumnType, type_word
 from shoal.storage.databases import Address, is_database
+from shoal.storage.reading.bytes import parse_json
 from shoal.storage.reading.files import is_address
 from shoal.storage.writing import OutputFormat
 from shoal.systems.locks import Lock
@@ -439,7 +440,7 @@ def read_json(path: Path, what: str, largest: int = LARGEST_MANIFEST) -> dict[st
             raise InputError(f"{path} is not an ordinary file.", cure)
         if found.st_size > largest:
             raise InputError(f"{path} has more than {largest:,} bytes: that is not a {what}.", cure)
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes())
     except FileNotFoundError:
         raise InputError(f"There is no {what} {path}.", cure) from None
     except InputError:

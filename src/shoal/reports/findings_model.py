@@ -99,12 +99,17 @@ class _Model(_Part):
     model: StrictStr
 
 
+class _Accepted(_Part):
+    limit: _Share | None = None
+    accept: StrictStr | None = None
+
+
 class _Policy(_Part):
     columns: dict[str, StrictStr] = {}
     knowledge: dict[str, list[StrictStr]] = {}
     models: list[_Model] = []
     threshold: _Share | StrictStr = 1
-    attacks: dict[str, _Share | None] = {}
+    attacks: dict[str, _Accepted | _Share | None] = {}
     leak: dict[str, Any] | None = None
 
 
