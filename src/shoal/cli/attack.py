@@ -16,6 +16,7 @@ from shoal.cli.options import (
     QiOption,
     QueryOption,
     SensitiveOption,
+    either,
     how_of,
     names_of,
     one_of,
@@ -23,7 +24,7 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
-from shoal.vocabulary import NullRule
+from shoal.vocabulary import Generalized, NullRule
 
 # `shoal attack all`
 
@@ -176,10 +177,19 @@ def attack_link(
             "--truth", metavar="COLUMN", help="Person identifier column, present in both files.", show_default=False
         ),
     ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            "--person", metavar="COLUMN", help="Whose row each released one is: counts persons.", show_default=False
+        ),
+    ] = None,
     null_rule: Annotated[
         str | None,
         typer.Option("--null-rule", metavar="RULE", help="value, wildcard or drop.", show_default=False),
     ] = None,
+    generalized: Annotated[
+        str, typer.Option("--generalized", metavar=either(Generalized), help="Read [20;29], 937** and * as ranges.")
+    ] = "auto",
     targets_out: TargetsOutOption = None,
     force: ForceRowsOption = False,
     seed: SeedOption = 0,
@@ -205,7 +215,9 @@ def attack_link(
             identified=identified,
             on=names_of(on),
             truth=truth,
+            person=person,
             null_rule=one_of("--null-rule", null_rule, NullRule),
+            generalized=one_of("--generalized", generalized, Generalized),
             seed=seed,
             targets_out=targets_out,
             force=force,

@@ -11,6 +11,7 @@ from shoal.app.verbs.changing import FileName
 from shoal.app.verbs.measuring import Columns, Nulls, Person, Qi, Seed, Sensitive
 from shoal.app.verbs.releasing import ReleasedBy, ReleaseOf
 from shoal.errors import InputError
+from shoal.vocabulary import Generalized
 
 Targets = Annotated[int | None, Field(ge=1, le=10**6), Option("--targets")]
 
@@ -31,7 +32,9 @@ class LinkOptions(OfReleaseOptions):
     identified: Annotated[FileName, Option("--with", "file")]
     on: Annotated[Columns | None, Option("--on", "columns")] = None
     truth: Annotated[str | None, Option("--truth")] = None
+    person: Annotated[str | None, Option("--person")] = None
     null_rule: Nulls = None
+    generalized: Annotated[Generalized, Option("--generalized")] = "auto"
     seed: Annotated[Seed, Option("--seed")] = 0
 
 

@@ -35,6 +35,7 @@ from shoal.reports.publication.steps import PublicationSteps
 from shoal.reports.report import check_report, report_html, report_pdf
 from shoal.storage.formats import format_of
 from shoal.storage.reading import Options, declaring, read
+from shoal.storage.reading.csv import delimiter_of
 from shoal.storage.writing import write_bytes
 from shoal.systems.console import shell_line
 from shoal.systems.files import move
@@ -92,6 +93,8 @@ def publish(
         proposed = profile(table, codebook=None if options is None else options.codebook)
         rules, decided_by = policy_from(proposed, said), who_decided(proposed, said)
         table = read(source, None, declaring(options, rules.types)) if rules.types else table
+    if rules.output.delimiter is None and (delimiter := delimiter_of(table.notes)) in (";", "\t", "|"):
+        rules = rules.model_copy(update={"output": rules.output.model_copy(update={"delimiter": delimiter})})
     if not rules.models:
         raise InputError("The policy names no privacy model, so nothing would be promised.", "Add one, such as k = 5.")
     _check_expiry(rules)
