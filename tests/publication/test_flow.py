@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import random
 import shutil
 import signal
 import subprocess
@@ -237,11 +238,13 @@ def test_a_policy_that_no_method_keeps_is_refused_with_the_model_and_its_figure(
 
 
 def test_what_attacks_leave_makes_a_draft_with_the_column_the_cure_and_its_cost(tmp_path: Path) -> None:
-    ages = [20 + i % 60 for i in range(480)]
-    frame = pl.DataFrame(
-        {"age": ages, "illness": [f"i{i % 3}" for i in range(480)], "charge": [i * 37 for i in range(480)]}
-    )
-    policy = {**POLICY, "columns": {**POLICY["columns"], "charge": "other"}}
+    draw = random.Random(1)
+    people = [
+        (20 + draw.randrange(40), draw.choice(("flu", "cold", "ache")), draw.randrange(50_000)) for _ in range(600)
+    ]
+    frame = pl.DataFrame(people, schema=["age", "illness", "charge"], orient="row")
+    models = [{"model": "k-anonymity", "k": 20}]
+    policy = {**POLICY, "columns": {**POLICY["columns"], "charge": "other"}, "models": models}
     del policy["attacks"]
     policy["threshold"] = 0.35
     result = shoal.publish(frame, policy, output=tmp_path / "release", pdf=False)
@@ -273,12 +276,14 @@ def test_what_attacks_leave_makes_a_draft_with_the_column_the_cure_and_its_cost(
 
 
 def test_what_is_not_proven_is_said_and_is_no_draft() -> None:
-    frame = pl.DataFrame({"age": [20, 21] * 12, "illness": ["a", "b", "c"] * 8, "ward": [i % 5 for i in range(24)]})
-    policy = {**POLICY, "columns": {**POLICY["columns"], "ward": "other"}}
-    del policy["attacks"]
-    result = shoal.publish(frame, {**policy, "attacks": {"inference": 0.0}})
+    draw = random.Random(1)
+    ages, ills = [draw.randrange(20, 24) for _ in range(60)], [draw.choice("abc") for _ in range(60)]
+    policy = {**POLICY, "attacks": {"inference": 0.0}}
+    result = shoal.publish(pl.DataFrame({"age": ages, "illness": ills}), policy)
     assert result.verdict == "holds"
-    assert any("not proven with" in warning for warning in result.warnings or [])
+    said = [warning for warning in result.warnings or [] if warning.startswith("inference by")]
+    assert len(said) == 1
+    assert said[0].endswith("not proven with 30 targets")
 
 
 def test_evidence_is_replaced_by_evidence_and_by_nothing_else(tmp_path: Path) -> None:

@@ -118,12 +118,16 @@ USUAL_LIMIT = 0.05
 
 @dataclass(frozen=True)
 class PastLimit:
-    """A criterion on which an attack goes past its limit: the attack that gains most, and why that is accepted."""
+    """A criterion on which an attack goes past its limit: the attack that gains most, and why that is accepted.
+
+    `excess`: of a limit that the policy names (`upper`) the upper end of it.
+    """
 
     criterion: str
     limit: float
     outcome: AttackOutcome
     excess: float
+    upper: bool
     accepted: str | None
     proven: bool
 
@@ -145,10 +149,11 @@ def past_limits(result: AttackResult, policy: Policy) -> list[PastLimit]:
         ends = ends_of(those)
         limit = own.get(criterion, max(usual, promised) if criterion == "linkability" else usual)
         known = {name: ends[name] if criterion in own else _likely(named[name], those, ends[name]) for name in ends}
-        if known and known[worst := max(known, key=lambda name: known[name])] > limit:
-            one = named[worst]
-            proven = not is_unproven(one)
-            found.append(PastLimit(criterion, limit, one, known[worst], limits.accepted(criterion), proven))
+        past = [name for name, excess in known.items() if excess > limit]
+        if past:  # what is proven counts before what may be chance
+            worst = max(past, key=lambda name: (not is_unproven(named[name]), known[name]))
+            one, reason = named[worst], limits.accepted(criterion)
+            found.append(PastLimit(criterion, limit, one, known[worst], criterion in own, reason, not is_unproven(one)))
     return found
 
 

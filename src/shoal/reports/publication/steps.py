@@ -154,7 +154,8 @@ def what_is_left(past: PastLimit) -> str:
     what = name if name == past.criterion else f"{past.criterion} by {name}"
     beside = "" if one.control is None else f" and {percent(one.control)} of others"
     rates = f"{what} succeeds for {percent(one.rate or 0.0)} of the people in the data{beside}"
-    return f"{rates}, an excess of {percent(past.excess)} (limit {percent(past.limit)})"
+    up_to = "up to " if past.upper else ""
+    return f"{rates}, an excess of {up_to}{percent(past.excess)} (limit {percent(past.limit)})"
 
 
 def how_to_accept(past: Sequence[PastLimit], own: AttackLimits | None) -> str:
