@@ -413,6 +413,9 @@ def declare_table(
     return replace(table, columns=found, notes=[*table.notes, *notes])
 
 
+ROUNDED = " is rounded to multiples of "
+
+
 def rounding_note(before: Column, after: Column) -> str | None:
     """What rounding a column cost, in words; None where it was not rounded."""
     step = None if after.declared is None else after.declared.type.round_to
@@ -420,7 +423,7 @@ def rounding_note(before: Column, after: Column) -> str | None:
     if step is None or moved is None:
         return None
     cost = f"a value moves by {percent(moved)} of the mean, on average"
-    return f"{after.name} is rounded to multiples of {step:,g}: {cost}"
+    return f"{after.name}{ROUNDED}{step:,g}: {cost}"
 
 
 def moved_by(before: Column, after: Column) -> float | None:
