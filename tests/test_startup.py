@@ -118,6 +118,20 @@ def test_the_library_measures_risk_without_pydantic(people: Path) -> None:
     assert done.stdout.strip() == "none"
 
 
+@pytest.mark.parametrize(
+    ("method", "most"), [("mondrian", 205), ("microaggregate", 205), ("suppress", 205), ("lattice", 270), (None, 275)]
+)
+def test_anonymize_loads_what_it_needs(method: str | None, most: int, people: Path, tmp_path: Path) -> None:
+    """The lattice builds hierarchies by what columns hold, and so asks every recogniser of identifiers."""
+    command = ("anonymize", str(people), "-o", str(tmp_path / "safe.csv"), "--qi", "age,zip", "-k", "3")
+    loaded = modules_after(*command, "--decide", "town=other", *(["--method", method] if method else []))
+    assert not {"pandas", "pyarrow", "scipy", "yaml"} & loaded
+    packages = {name.split(".")[1] for name in ours(loaded) if "." in name}
+    assert not packages & {"reproduction", "dp", "attacks", "reports", "text", "exposure"}
+    assert "shoal.policy.condition_parser" not in loaded
+    assert len(ours(loaded)) <= most
+
+
 @pytest.mark.parametrize("method", ["lattice", "mondrian", "microaggregate"])
 def test_anonymize_loads_no_scipy(method: str, people: Path, tmp_path: Path) -> None:
     command = ("anonymize", str(people), "-o", str(tmp_path / "safe.csv"), "--qi", "age,zip", "-k", "3")

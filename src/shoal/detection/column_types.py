@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -132,8 +132,7 @@ _SEXES = {
 _SEX_WORDS = frozenset().union(*_SEXES.values())
 
 
-@dataclass(frozen=True)
-class TypeProposal:
+class TypeProposal(NamedTuple):
     """A proposed type and why; without one, `reason` is what has to be decided, or there is nothing to say."""
 
     type: ColumnType | None

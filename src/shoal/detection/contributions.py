@@ -7,8 +7,8 @@ up to the uniques of all columns together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import factorial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ FEWEST_PAIRS_OF_ORDERS, MOST_PAIRS_OF_ORDERS = 3, 16
 MOST_DRAWN_CELLS = 100_000_000
 
 
-@dataclass(frozen=True)
-class Contributions:
+class Contributions(NamedTuple):
     """Shares of the uniques by column, summing up to 1; `error` is the largest standard error, 0 if exact."""
 
     shares: dict[str, float]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from shoal import progress
 from shoal.engine import TooManyTuples, engine_of
@@ -29,16 +29,14 @@ if TYPE_CHECKING:
     from shoal.policy import Policy
 
 
-@dataclass(frozen=True)
-class GeneralizedText:
+class GeneralizedText(NamedTuple):
     """How generalised texts are read (`auto`, `yes`, `no`), and whether `*` is the whole range or what was seen."""
 
     reading: Generalized = "auto"
     domain: Domain = "range"
 
 
-@dataclass(frozen=True)
-class MissingKeys:
+class MissingKeys(NamedTuple):
     """How missing quasi-identifiers count: the rule, and for how much of a record (`alpha`, from 0 to 1) a record with
     missing values counts where it matches another one. The figures by `alpha` are the reading `weighted`."""
 

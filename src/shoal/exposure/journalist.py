@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -35,16 +35,14 @@ class PopulationCounts:
     count: str | None
 
 
-@dataclass(frozen=True)
-class PopulationMargins:
+class PopulationMargins(NamedTuple):
     """A population of which only marginal tables are known: each has some quasi-identifiers, and one more column with
     the people of each row. Its cells are fitted to them, which is an estimate."""
 
     sources: Sequence[Any]
 
 
-@dataclass(frozen=True)
-class Journalist:
+class Journalist(NamedTuple):
     """The risk, what it comes from, and what was found of a population table."""
 
     risk: AttackerRisk | None = None

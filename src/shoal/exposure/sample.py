@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from shoal.errors import InputError, Message, Setting, check_choice
 from shoal.vocabulary import RiskOver
@@ -73,8 +73,7 @@ class Sample:
         return self.needs_rows or self.population_size is not None or self.sampling is not None
 
 
-@dataclass(frozen=True)
-class SampleFigures:
+class SampleFigures(NamedTuple):
     """What was found about the population; None where it was not asked for."""
 
     individual: IndividualRisk | None = None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 _MOST_L = 5
 
 
-@dataclass(frozen=True)
-class SensitiveQuestions:
+class SensitiveQuestions(NamedTuple):
     """What is asked about sensitive values: the columns, and conditions whose disclosure is measured (Eq 5).
 
     >>> SensitiveQuestions(["illness"], disclosure=["illness in HIV,cancer"]).columns
@@ -42,8 +41,7 @@ class SensitiveQuestions:
     disclosure: Sequence[str] | str = ()
 
 
-@dataclass(frozen=True)
-class CheckedQuestions:
+class CheckedQuestions(NamedTuple):
     """Questions, read: every column once, those of conditions included."""
 
     columns: list[str]

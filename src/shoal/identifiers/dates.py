@@ -1,6 +1,6 @@
 """Dates read from a column in any of the usual ways of writing, without guessing between day and month."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +34,7 @@ _FORMS = (
 _BOTH = ("day-month-year", "month-day-year")
 
 
-@dataclass(frozen=True)
-class ColumnDates:
+class ColumnDates(NamedTuple):
     """How the dates of a column are written, which sampled values are dates, and their years."""
 
     rule: str

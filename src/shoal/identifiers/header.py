@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from shoal.identifiers.base import STRONG, WEAK
 from shoal.identifiers.letters import plain, squeeze
@@ -40,8 +40,7 @@ _DESCRIBES = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(NamedTuple):
     """The tokens of a header, and every run of them squeezed together."""
 
     tokens: tuple[str, ...]
@@ -79,8 +78,7 @@ def read_header(name: str) -> Header:
     return Header(tokens, frozenset(runs))
 
 
-@dataclass(frozen=True)
-class HeaderWords:
+class HeaderWords(NamedTuple):
     """The header words of a kind: strong ones mean it, weak ones may, blocking ones rule it out."""
 
     strong: dict[str, str]

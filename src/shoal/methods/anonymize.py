@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -76,8 +76,7 @@ def anonymize(
     return asked(source, policy, *settings, **method_options).run()
 
 
-@dataclass(frozen=True)
-class AnonymizeTask:
+class AnonymizeTask(NamedTuple):
     """What is to be done, read and checked: the table, the policy with what was given beside it, and the method."""
 
     table: Table

@@ -19,7 +19,6 @@ from shoal.methods.results import Anonymized
 from shoal.methods.units import mean_weights, suppressed_rows_of, units_of, varies_within_persons
 from shoal.models import Evidence, XYAnonymity
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, has_order
 from shoal.ranges.columns import Form, ReleasedColumns, released_columns
 from shoal.ranges.on_disk import BoxedByColumn, released_on_disk
@@ -29,6 +28,7 @@ from shoal.utility.loss import loss_of_boxes
 from shoal.wording import counted
 
 if TYPE_CHECKING:
+    from shoal.policy.conditions import ColumnCondition
     from shoal.storage.spill import Spill
 
 

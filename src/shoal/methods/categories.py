@@ -14,7 +14,6 @@ from shoal.methods.households import Nested
 from shoal.methods.results import Anonymized
 from shoal.methods.units import units_of
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, Side
 from shoal.ranges.forms import as_nodes, with_short_sets
 from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
@@ -25,6 +24,7 @@ from shoal.storage.rows import counting_records
 
 if TYPE_CHECKING:
     from shoal.methods.search.plan import LatticePlan
+    from shoal.policy.conditions import ColumnCondition
     from shoal.ranges.hierarchy import Hierarchy
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from shoal import progress
 from shoal.errors import InputError, Message, PolicyNotMet, Setting, check_choice, joined
@@ -17,10 +17,12 @@ from shoal.methods.sampling import SAMPLE, members_of, sample_of
 from shoal.methods.trials import Clock, Trial, TrialTask, common_figure, cost, cost_by_model, tried
 from shoal.models import LDiversity
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.storage import Table
 from shoal.vocabulary import Prefer
 from shoal.wording import counted, percent
+
+if TYPE_CHECKING:
+    from shoal.policy.conditions import ColumnCondition
 
 _WARM = 500
 # a table that is so many times larger than the sample: what loading a method takes must not be multiplied

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -96,8 +96,7 @@ class MaskStep:
         return np.full(len(values), float(first)), np.full(len(values), float(last))
 
 
-@dataclass(frozen=True)
-class Masked:
+class Masked(NamedTuple):
     """The boxes, and the step after which each row was no longer unique (0: never masked)."""
 
     boxed: Boxed
@@ -238,8 +237,7 @@ def _fills(columns: Sequence[Column], states: dict[str, list[_State]], changed: 
     return np.asarray(first[np.add.reduceat(before[codes[order]], starts) == now[codes[first]]])
 
 
-@dataclass(frozen=True)
-class _State:
+class _State(NamedTuple):
     """A column at one level: low and high end of each of its values, and which values have become alike."""
 
     low: Array

@@ -22,7 +22,6 @@ from shoal.methods.results import Anonymized
 from shoal.methods.units import GroupUnits, Units, about
 from shoal.models import KAnonymity
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import ALL_MISSING, NONE_MISSING, SOME_MISSING, Boxed, Sets, Side, check_k
 from shoal.ranges.columns import decimals_of
 from shoal.ranges.forms import ColumnTree, nodes_over, with_short_sets
@@ -34,6 +33,7 @@ from shoal.storage.texts import texts_of
 
 if TYPE_CHECKING:
     from shoal.methods.partition.groups import Cuts, FailsPolicy
+    from shoal.policy.conditions import ColumnCondition
 
 
 # records from which on a table of tuples is cut into parts, which are grouped side by side

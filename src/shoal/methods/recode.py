@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,10 +17,8 @@ from shoal.errors import InputError, Message, as_names, check_at_least, joined
 from shoal.methods.base import Method, closeness_told, k_of, takes_records_only
 from shoal.methods.findings import evidence_of_result, findings_of, judged
 from shoal.methods.outcomes import StrategyFigures
-from shoal.methods.recoding_labels import Labeller
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.storage import Array, Column, Table, smallest_unsigned
@@ -32,7 +30,8 @@ from shoal.storage.texts import texts_of, with_null
 from shoal.storage.unite import unite
 
 if TYPE_CHECKING:
-    pass
+    from shoal.methods.recoding_labels import Labeller
+    from shoal.policy.conditions import ColumnCondition
 
 
 Where = Literal["all", "uniques", "below-k"]
@@ -207,8 +206,7 @@ class ColumnRecoding:
             check_at_least(2, self.below, "The size under which a class is recoded")
 
 
-@dataclass(frozen=True)
-class Strategy:
+class Strategy(NamedTuple):
     """Recodings one after the other: classes are counted anew before each, or, if not `sequential`, only once.
 
     Recodings of whole columns give the same either way.
@@ -238,8 +236,7 @@ class RecodingFigures:
         return self.modified_rows + self.removed_rows
 
 
-@dataclass(frozen=True)
-class Recoded:
+class Recoded(NamedTuple):
     """The columns after a strategy, and its figures; a column in which no value changed is the one that came in."""
 
     columns: Sequence[Column]
@@ -376,8 +373,7 @@ def _figures(
 # Which strategy is best: all are measured on the count table, the elected one is applied to the rows.
 
 
-@dataclass(frozen=True)
-class Election:
+class Election(NamedTuple):
     """The name of the best strategy, the figures of all in the order given, and the rows recoded by the best."""
 
     best: str

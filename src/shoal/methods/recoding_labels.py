@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -25,8 +25,7 @@ class Labeller(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Constant:
+class Constant(NamedTuple):
     """Every value, null too, becomes the same text.
 
     >>> from shoal.storage.reading import read
@@ -178,8 +177,7 @@ def _levels_of_frame(frame: pl.DataFrame) -> list[Mapped]:
 # groups of neighbouring values
 
 
-@dataclass(frozen=True)
-class _Present:
+class _Present(NamedTuple):
     """The codes of the values that occur, in order of value, and the records of each."""
 
     codes: Array

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -78,8 +77,7 @@ def sorted_clusters(
     return box_clusters(columns, order, np.arange(max(1, rows // k)) * k)
 
 
-@dataclass(frozen=True)
-class Cut:
+class Cut(NamedTuple):
     """How S4 cuts n records: `size` subsets of `clusters` records, and `rest` records left over."""
 
     size: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,6 @@ from shoal.methods.units import Units, units_of, varies_within_persons
 from shoal.models import KAnonymity, KMatching
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, Side, numbers
 from shoal.ranges.columns import ReleasedColumns, as_it_was
 from shoal.ranges.coverage import match_tuples
@@ -34,6 +33,9 @@ from shoal.storage.column_type import type_word
 from shoal.storage.texts import texts_of, with_null
 from shoal.utility.loss import change_of, information_loss, loss_of_shares
 from shoal.vocabulary import NullRule
+
+if TYPE_CHECKING:
+    from shoal.policy.conditions import ColumnCondition
 
 # Suppressed cells as the columns of a file, as classes and as boxes.
 

@@ -11,7 +11,6 @@ import numpy as np
 from shoal import progress
 from shoal.errors import InputError, Message, Setting, check_choice
 from shoal.methods.suppression_sets import WholeRows, by_cost, cost_of, groups_on
-from shoal.methods.wildcard_suppression import masks_for_wildcards
 from shoal.storage import Array, Column
 from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.vocabulary import NullRule
@@ -169,6 +168,8 @@ def suppress(
     >>> suppress(columns, 2).cells_by_column
     {'sex': 1, 'town': 1}
     """
+    from shoal.methods.wildcard_suppression import masks_for_wildcards
+
     check_choice(Setting("reading"), reading, get_args(Reading))
     costs = _costs(columns, importance or {})
     people = np.ones(len(columns[0].codes), np.int64) if people is None else people

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -26,8 +26,7 @@ Merging = Literal["any", "good", "none"]
 TOLERANCE = 1e-12
 
 
-@dataclass(frozen=True)
-class Histories:
+class Histories(NamedTuple):
     """The records of persons, one entry each: the class of the person, the person, and the codes of what models ask
     for, where a suppressed cell has a code of its own."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -116,8 +115,7 @@ def threshold_for(risks: Array, limit: float) -> GlobalThreshold:
 PROPORTIONAL = "proportional"
 
 
-@dataclass(frozen=True)
-class SampledRisk:
+class SampledRisk(NamedTuple):
     """The risk of a record of each class, and the estimator that decided on the highest; none with the reason."""
 
     risks: Array | None

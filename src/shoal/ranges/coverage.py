@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,7 @@ MOST_LEVEL_CELLS = 100_000_000
 _WITNESSES = 6
 
 
-@dataclass(frozen=True)
-class Fitting:
+class Fitting(NamedTuple):
     """The distinct boxes: records of each, and whether a record in it is unique or undecided."""
 
     box_of_row: Array
@@ -94,8 +94,7 @@ def _affordable(boxes: Array, count: int, columns: int) -> Iterator[int]:
         yield box
 
 
-@dataclass(frozen=True)
-class Matching:
+class Matching(NamedTuple):
     """The distinct tuples: records of each, and how many records match it where null matches everything."""
 
     records: Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -193,8 +193,7 @@ def starred(column: Column, form: ColumnForm | None) -> Array:
 # Boxes of categories as nodes of a tree: one text per box, the lowest node that holds all of it.
 
 
-@dataclass(frozen=True)
-class ColumnTree:
+class ColumnTree(NamedTuple):
     """A tree over the values of a column, laid out along its depth-first walk.
 
     `place[code]` is where a value lies among those of the column. `nodes[level][place]` is its node, `labels[level]`

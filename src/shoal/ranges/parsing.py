@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -74,8 +75,7 @@ class RangeColumn:
         return len(self.low)
 
 
-@dataclass(frozen=True)
-class _Parsed:
+class _Parsed(NamedTuple):
     """Ends of each distinct text as texts; `members` for sets; star where the text is `*`."""
 
     low: pl.Series

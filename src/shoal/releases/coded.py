@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -244,8 +244,7 @@ def write_coded(path: Path, columns: Sequence[CodedColumn], groups: Iterable[sli
         file.write(footer + len(footer).to_bytes(4, "little") + b"PAR1")
 
 
-@dataclass(frozen=True)
-class _Chunk:
+class _Chunk(NamedTuple):
     """The pages of one column in one group of rows, and what the footer says of them."""
 
     name: str
@@ -310,8 +309,7 @@ def _chunk(rows: slice | Array, task: tuple[CodedColumn, int]) -> _Chunk:
     )
 
 
-@dataclass(frozen=True)
-class _Page:
+class _Page(NamedTuple):
     """A page with its head, and how many bytes that would be if nothing was packed."""
 
     content: bytes

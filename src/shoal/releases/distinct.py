@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,8 +26,7 @@ from shoal.storage.texts import few_texts
 from shoal.storage.tuples import as_tuples, folder_of, tuples_on_disk
 
 
-@dataclass(frozen=True)
-class DistinctPairs:
+class DistinctPairs(NamedTuple):
     """Released columns and their original as the tuples that occur; `records` of each, and whether it is suppressed."""
 
     table: Table

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -25,7 +25,7 @@ from shoal.results.result import as_json
 from shoal.storage import Table
 from shoal.storage.column_type import ColumnType, type_word
 from shoal.storage.reading import NO_ORDER
-from shoal.storage.reading.unchanged import check_unchanged
+from shoal.storage.reading.files import check_unchanged
 from shoal.storage.writing import sha256
 
 # Declared types as a manifest tells them: of an order, only values that a released cell holds.
@@ -93,8 +93,7 @@ NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee.
 STILL_PERSONAL = "This is still personal data: other columns may tell who people are. No privacy model was checked."
 
 
-@dataclass(frozen=True)
-class ReleaseDocuments:
+class ReleaseDocuments(NamedTuple):
     """The parts beside the data, as JSON and as the bytes that are written."""
 
     manifest: dict[str, Any]

@@ -8,8 +8,9 @@ what was judged, and a cell that is not written by the notation is found out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -66,8 +67,7 @@ def defused_name(name: str) -> str:
 _NUMBER = r"-?[0-9]+(?:{point}[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 
 
-@dataclass(frozen=True)
-class Notation:
+class Notation(NamedTuple):
     """A way of writing, and the columns of the file that it concerns.
 
     `starred` columns hold `*` for what is suppressed; `decimals` are numbers, or ranges of them; `empty`: an empty text

@@ -10,10 +10,9 @@ import secrets
 import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import polars as pl
 
@@ -320,8 +319,7 @@ class TablePlace:
 # name: whenever it is interrupted, either the old release is whole or the new one is, and both are read as such.
 
 
-@dataclass(frozen=True)
-class _Parts:
+class _Parts(NamedTuple):
     """The bytes of the parts beside the data, and the rights of each."""
 
     files: dict[Path, tuple[bytes, int]]

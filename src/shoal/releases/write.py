@@ -9,9 +9,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -136,8 +136,7 @@ def _elsewhere(
     return _released(result, FilePlace(path), documents, judged, treated, rows, decisions)
 
 
-@dataclass(frozen=True)
-class _Writing:
+class _Writing(NamedTuple):
     """How a release is written."""
 
     place: Place

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
+from typing import NamedTuple
 
 from shoal.errors import InputError
 
@@ -46,8 +46,7 @@ _SHAPES = tuple(
 )
 
 
-@dataclass(frozen=True)
-class Band:
+class Band(NamedTuple):
     """One band: its ends as numbers (None where it is open) and as they are written, with the signs around them."""
 
     text: str

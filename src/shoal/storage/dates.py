@@ -6,8 +6,7 @@ or the person who asks, says which number is the month; two-digit years only whe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 import polars as pl
@@ -85,8 +84,7 @@ SHORT_MONTHS_BY_LANGUAGE = {
 EPOCH_SECONDS = (946_684_800, 2_051_222_400)
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """Whole dates among texts: three parts with what stands between, a clock behind; `form` -1: there is none."""
 
     form: Array
@@ -212,8 +210,7 @@ def _ambiguous(name: str, what: str) -> InputError:
     return InputError(f"Column '{name}' has {what}?", Message("Say it with `{date_order}` dmy, mdy or ymd."))
 
 
-@dataclass(frozen=True)
-class Days:
+class Days(NamedTuple):
     """Days since 1970 of texts that are whole dates, with what is needed to write other days in the same way."""
 
     days: Array

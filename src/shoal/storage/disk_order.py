@@ -7,8 +7,9 @@ back to the rows (`undo`), by reading and writing it in long stretches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,7 @@ _MOST_BUCKETS = 1 << 14
 Keys = Callable[[slice], tuple[Array, Sequence[Array]]]
 
 
-@dataclass(frozen=True)
-class DiskOrder:
+class DiskOrder(NamedTuple):
     """`starts[b]` is where bucket b begins, `local[p]` which of its rows, as they came, stands at position p."""
 
     bucket_of_row: Array

@@ -46,8 +46,7 @@ def counted_encodings() -> Iterator[list[int]]:
         _COUNTED = before
 
 
-@dataclass(frozen=True)
-class EncodedRows:
+class EncodedRows(NamedTuple):
     """Consecutive rows: codes into `values` (distinct, any order); every code past them is null.
 
     `values` is None for text, whose dictionary grows over all batches, as that of `Integers` does.

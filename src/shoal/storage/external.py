@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +31,7 @@ _MOST_RANGES = 256
 _SAMPLE, _STRETCH = 1 << 20, 1 << 10
 
 
-@dataclass(frozen=True)
-class PackedWords:
+class PackedWords(NamedTuple):
     """Columns by the words that their codes are packed into: one, or several where a key is past 64 bits."""
 
     groups: list[list[Codes]]

@@ -194,7 +194,7 @@ class Table:
     labels: Labels = field(default_factory=dict, repr=False, compare=False)
     # the address in a database from which it was read
     address: Any = field(default=None, repr=False, compare=False)
-    # the files from which it was read, as they were then (`shoal.storage.reading.unchanged`)
+    # the files from which it was read, as they were then (`shoal.storage.reading.files`)
     files: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     # the memory that work on it may take, where it was asked for (`Options.memory`)
     memory: str | int | None = field(default=None, repr=False, compare=False)

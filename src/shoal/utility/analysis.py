@@ -199,8 +199,7 @@ class Analysis:
     coefficients_alike: float | None
 
 
-@dataclass(frozen=True)
-class Features:
+class Features(NamedTuple):
     """One column as features: a row of `before` for each original code, one of `after` for each released one.
 
     What is missing or `*` is filled with what the rest of the column holds; `told_before` and `told_after` say which

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -35,8 +36,7 @@ class ColumnCost:
     sentence: str
 
 
-@dataclass(frozen=True)
-class Widened:
+class Widened(NamedTuple):
     """Groups of records of one column: how many records, the width or the number of members of what is shown, and
     whether nothing is. A width of 0 and a size of 1 is a value as it was."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ from shoal.storage.rows import occurrences
 _BLOCK = 1 << 16
 
 
-@dataclass(frozen=True)
-class InformationLoss:
+class InformationLoss(NamedTuple):
     """Eqs 3-4 in total and by column."""
 
     total: float
@@ -91,8 +91,7 @@ def total_information_loss(
     return information_loss(columns, boxed).total if found is None else found
 
 
-@dataclass(frozen=True)
-class _Farthest:
+class _Farthest(NamedTuple):
     """How far each value of a column is from the farther end of its row's range; nan among the values is a null."""
 
     column: Column
@@ -193,8 +192,7 @@ def _middles(boxed: Boxed, name: str, exponent: int) -> tuple[Array, Array]:
     return boxed.box_of_row if same else which[boxed.box_of_row], found
 
 
-@dataclass(frozen=True)
-class Moments:
+class Moments(NamedTuple):
     """Means and covariances of columns."""
 
     mean: Array

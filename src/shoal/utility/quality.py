@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -171,8 +171,7 @@ def _pairs(before: Table, after: Table, names: Sequence[str]) -> list[tuple[Colu
     return list(zip(before.select(names), after.select(names), strict=True))
 
 
-@dataclass(frozen=True)
-class _ColumnCost:
+class _ColumnCost(NamedTuple):
     """One column: the part x of the loss, the share of bits that are missing, the mean height."""
 
     loss: float | None

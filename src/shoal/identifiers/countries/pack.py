@@ -1,15 +1,14 @@
 """What a country brings: recognisers for its national identifiers and for its postal codes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from shoal.identifiers.base import ColumnRecogniser
 from shoal.identifiers.header import HeaderWords, words
 from shoal.identifiers.shape import Shape
 
 
-@dataclass(frozen=True)
-class Country:
+class Country(NamedTuple):
     """A country pack; `code` is the ISO 3166 code."""
 
     code: str

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import exp
+from typing import NamedTuple
 
 from shoal.identifiers.letters import plain
 
@@ -35,8 +35,7 @@ _SHORT_HEADER = re.compile(r"[A-Za-z]{1,10}\d{0,5}[A-Za-z]{0,4}|[A-Za-z0-9]{1,10
 _PLAIN_FIRST = 0.8
 
 
-@dataclass(frozen=True)
-class HeaderSource:
+class HeaderSource(NamedTuple):
     """A source: what it is, the kind of each of its names, and of names by their pattern."""
 
     title: str
@@ -94,8 +93,7 @@ def _fits(pattern: str, name: str) -> bool:
     return _compiled(pattern).fullmatch(name) is not None
 
 
-@dataclass(frozen=True)
-class SourceMatch:
+class SourceMatch(NamedTuple):
     """What a source says of a column, and how sure it is that its table is of this source (`strength`).
 
     `matched` counts the columns of the table that the source names.

@@ -14,7 +14,6 @@ from shoal.methods.findings import judged
 from shoal.methods.on_disk.measured import BYTES_PER_ROW, classes_of
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.ranges.on_disk import ReleasedOnDisk, unchanged_on_disk
 from shoal.storage import Column, Table
@@ -25,6 +24,7 @@ from shoal.wording import in_units
 
 if TYPE_CHECKING:
     from shoal.methods.lattice import Lattice
+    from shoal.policy.conditions import ColumnCondition
 
 
 def generalised_on_disk(

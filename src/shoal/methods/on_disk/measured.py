@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,6 @@ from shoal.models import Evidence, TCloseness
 from shoal.models.distances import farthest_class
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.policy.judgement.evidence import trees_of
 from shoal.policy.judgement.shown_classes import attribute_disclosure
 from shoal.ranges.columns import ReleasedColumns
@@ -38,13 +37,13 @@ from shoal.wording import in_units, in_words
 if TYPE_CHECKING:
     from shoal.methods.base import Method
     from shoal.methods.results import Anonymized
+    from shoal.policy.conditions import ColumnCondition
 
 
 _SHOWN, _WAS = "shown: ", "was: "
 
 
-@dataclass(frozen=True)
-class CountedClasses:
+class CountedClasses(NamedTuple):
     """The tuples of what is released and of what models look at: the class and the records of each (-1: suppressed)."""
 
     class_of_tuple: Array

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -75,8 +74,7 @@ LEAST = 12
 REGION = 1 << 14
 
 
-@dataclass(frozen=True)
-class Laid:
+class Laid(NamedTuple):
     """Records laid out block by block: group g of the task has the records members[g, :sizes[g]] of its block."""
 
     place: Array
@@ -108,8 +106,7 @@ def in_eights(rows: Array, place: Array) -> Array:
     return found
 
 
-@dataclass(frozen=True)
-class ExchangeSearch:
+class ExchangeSearch(NamedTuple):
     """How a pass looks for exchanges.
 
     Groups begin them that lose `begin_from` and more, cycles of three those that lose `cycles_from`; with so many near
@@ -162,8 +159,7 @@ def improve_region(
 # How little any grouping could lose: a record is as far from its box's farthest corner as from any of its group.
 
 
-@dataclass(frozen=True)
-class LowerBound:
+class LowerBound(NamedTuple):
     """A lower bound of the information loss; from a sample it lies within `margin` with 95% confidence."""
 
     loss: float
@@ -244,8 +240,7 @@ def number_type(count: int) -> type[np.signedinteger[Any]]:
     return np.int32 if count < 1 << 31 else np.int64
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(NamedTuple):
     """Records group by group: `order[i]` is the row that lies at i, a group starts wherever `first[i]`."""
 
     rows: Array

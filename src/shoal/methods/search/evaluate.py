@@ -55,8 +55,7 @@ class NodeOutcome:
     below: Array | None
 
 
-@dataclass(frozen=True)
-class NodeClasses:
+class NodeClasses(NamedTuple):
     """The classes of a node: which unit is in which, how many members they have, which are bad and go, and how many
     members of each every finer node loses at least."""
 
@@ -78,8 +77,7 @@ class ClassSums(NamedTuple):
     small: int
 
 
-@dataclass(frozen=True)
-class PersonEntries:
+class PersonEntries(NamedTuple):
     """A sensitive column beside persons: entry i says that persons of kind `kind.codes[i]` have the code `code[i]` in a
     record of tuple `of_tuple[i]`. `persons[q]` persons are of kind q, all with the history `history_of_kind[q]`."""
 
@@ -99,15 +97,13 @@ class PersonEntries:
         return PersonEntries(kind, self.of_tuple[kept], self.code[kept], histories, self.persons[kinds], self.whole)
 
 
-@dataclass(frozen=True)
-class PopulationTuples:
+class PopulationTuples(NamedTuple):
     """A population table in the codes of the lattice's columns: distinct tuples with the people of each."""
 
     tuples: CountTable
 
 
-@dataclass(frozen=True)
-class TupleHistories:
+class TupleHistories(NamedTuple):
     """Distinct histories of persons: record i is one of tuple `of_tuple[i]` in history `of_history.codes[i]`."""
 
     of_history: Coded

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,7 @@ from shoal.utility.cost import average_class_size, discernibility
 # What a generalisation costs, as the search counts it: a cost per column, level and value, and how columns add up.
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(NamedTuple):
     """One column's costs: `levels[l][code]` of a record with that code kept at level l, `suppressed[code]` of one not
     kept. The column's part in the score is x = (sum of costs - base) / scale, at least 0."""
 
@@ -31,8 +31,7 @@ class Costs:
     scale: float
 
 
-@dataclass(frozen=True)
-class ColumnMeasure:
+class ColumnMeasure(NamedTuple):
     """A measure that sums over cells; `geometric`: score = (product of (1 + x)^w)^(1 / sum w) - 1, else the mean."""
 
     name: str

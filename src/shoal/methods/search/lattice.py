@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -128,8 +128,7 @@ def solve(prepared: Prepared) -> Generalized:
 # what is released
 
 
-@dataclass(frozen=True)
-class Relabelled:
+class Relabelled(NamedTuple):
     """The quasi-identifiers as they are released, and the class of each row (-1: suppressed)."""
 
     columns: dict[str, ReleasedColumns]

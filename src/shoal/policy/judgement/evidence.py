@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -135,8 +136,7 @@ def people_of_models(
     return people
 
 
-@dataclass(frozen=True)
-class RowPeople:
+class RowPeople(NamedTuple):
     """The people of the population that each row is estimated to stand for, and what the estimate is made by."""
 
     people: Array

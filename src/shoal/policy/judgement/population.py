@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -178,8 +177,7 @@ _PATIENCE = 25
 _SUMS_DIFFER = 0.01
 
 
-@dataclass(frozen=True)
-class FittedPopulation:
+class FittedPopulation(NamedTuple):
     """The cells of a population: a row of `table` for each, with the people estimated there."""
 
     table: Table
@@ -267,8 +265,7 @@ def population_of_margins(sources: Sequence[Any], names: Sequence[str]) -> Fitte
     return FittedPopulation(Table(columns, len(cells[0])), fitted[cells], rounds)
 
 
-@dataclass(frozen=True)
-class _Margin:
+class _Margin(NamedTuple):
     name: str
     columns: Mapping[str, Column]
     people: Array

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Literal, TypeGuard, get_args
+from typing import Literal, NamedTuple, TypeGuard, get_args
 
 import numpy as np
 import polars as pl
@@ -32,8 +31,7 @@ def is_shipped(kind: str) -> TypeGuard[Shipped]:
     return kind in get_args(Shipped)
 
 
-@dataclass(frozen=True)
-class NodePaths:
+class NodePaths(NamedTuple):
     """The nodes above each distinct value of a column, lowest first (None: the list does not know it)."""
 
     kind: Shipped

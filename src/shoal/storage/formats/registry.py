@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -24,8 +24,7 @@ JSON = (".jsonl", ".ndjson", ".json")
 Writer = Callable[[pl.DataFrame, Path, Labels], None]
 
 
-@dataclass(frozen=True)
-class FileFormat:
+class FileFormat(NamedTuple):
     """A format: its file extensions, whether a file's first bytes and extensions are its own, and how it is written.
 
     `exact` formats are known by their first bytes: a file with their extension and other bytes is damaged. `typed`: the

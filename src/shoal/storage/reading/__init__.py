@@ -16,8 +16,17 @@ from shoal.storage.databases import Address, database_of, is_database
 from shoal.storage.encode import ColumnEncoder
 from shoal.storage.reading.bytes import damage_as_error
 from shoal.storage.reading.csv import NotInEncoding
-from shoal.storage.reading.files import InputFile, Options, Overflow, TableFile, declaring, find_files, open_file
-from shoal.storage.reading.unchanged import check_unchanged, states_of
+from shoal.storage.reading.files import (
+    InputFile,
+    Options,
+    Overflow,
+    TableFile,
+    check_unchanged,
+    declaring,
+    find_files,
+    open_file,
+    states_of,
+)
 from shoal.storage.texts import has_decimal_commas, has_missing_words
 
 if TYPE_CHECKING:

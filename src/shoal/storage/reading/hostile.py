@@ -9,10 +9,9 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from shoal.errors import InputError
@@ -140,8 +139,7 @@ _WIDTH = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 4}
 _MOST_BYTES = 1 << 31
 
 
-@dataclass(frozen=True)
-class Footer:
+class Footer(NamedTuple):
     """What a file says about itself: the bytes, what they mean, and its columns, also where two have one name."""
 
     raw: bytes
