@@ -13,7 +13,6 @@ from shoal.detection.column_types import kinds_that_join, propose_text_type, pro
 from shoal.detection.context import (
     LONG_CODES,
     NEARLY_ALL,
-    RECORDS_THAT_TELL,
     Context,
     context_of_table,
     is_household,
@@ -21,6 +20,7 @@ from shoal.detection.context import (
     propose_role,
 )
 from shoal.detection.contributions import determines
+from shoal.detection.numbers import RECORDS_THAT_TELL
 from shoal.detection.outliers import inside_cells, outliers
 from shoal.detection.profiles import yaml_key
 from shoal.detection.treatments import by_values

@@ -410,7 +410,7 @@ def declare_table(
                 found[column.name] = declare(column, given, released, column.name in only_empty)
     steps = {name: column for name, column in found.items() if column is not table.columns[name]}
     notes = [note for name, column in steps.items() if (note := rounding_note(table.columns[name], column))]
-    return replace(table, columns=found, notes=[*table.notes, *notes])
+    return replace(table, columns=found, notes=(*table.notes, *notes))
 
 
 ROUNDED = " is rounded to multiples of "

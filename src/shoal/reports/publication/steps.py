@@ -140,7 +140,7 @@ def check_tested(found: AttackResult, limits: AttackLimits | None) -> None:
     """Refuse a release where the policy limits what could not be tested."""
     checks = [] if limits is None else limit_checks(found, limits)
     criteria = {check.name.removeprefix("attack: "): check.detail for check in checks}
-    untested = [f"{name}: {detail}" for name, detail in criteria.items() if found.verdict[name] == "not tested"]  # type: ignore[index]
+    untested = [f"{name}: {detail}" for name, detail in criteria.items() if found.verdict[name] == "not tested"]
     if untested:
         raise NotMet(
             f"The policy limits what could not be tested: {'; '.join(untested)}.",
