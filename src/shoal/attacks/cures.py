@@ -40,7 +40,8 @@ class Cure:
         ]
         if gone:
             roles = ", ".join(f"{name}: identifier" for name in gone)
-            parts.append(f"leave out {in_words(gone)} (`columns: {{{roles}}}`), or make them quasi-identifiers")
+            them = "it as a quasi-identifier" if len(gone) == 1 else "them as quasi-identifiers"
+            parts.append(f"leave out {in_words(gone)} (`columns: {{{roles}}}`), or release {them}")
         more = "" if self.enough else "; that is not enough alone: ask for a larger k too"
         return f"The cheapest cure: {' and '.join(parts)}; the attack then succeeds for {percent(self.rate)}{more}."
 
