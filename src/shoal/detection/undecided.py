@@ -30,6 +30,7 @@ from shoal.policy.manifest import decided_names
 from shoal.ranges.hierarchy.given import columns_with_trees
 from shoal.storage import Array, Column, Table
 from shoal.storage.column_type import ColumnType
+from shoal.storage.declare import ROUNDED
 from shoal.storage.weights import record_weights, weight_notes
 from shoal.systems.console import shell_line
 from shoal.vocabulary import Role
@@ -294,6 +295,7 @@ def decisions_of(result: Decidable, with_trees: Collection[str] = ()) -> Decisio
     found = decisions_about(result.table, undecided, others, result.policy.quasi_identifiers)
     sensitive = [result.table[entry.name] for entry in entries if entry.role == "sensitive"]
     notes = [
+        *(note for note in result.table.notes if ROUNDED in note),
         *_told_of_people(result, [entry.name for entry in entries]),
         *found.notes,
         *_warnings(sensitive, [], result.table.total),

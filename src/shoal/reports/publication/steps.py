@@ -47,7 +47,6 @@ from shoal.reports.publication.small_counts import (
 from shoal.results import Result
 from shoal.results.sections import worst_class
 from shoal.storage import Table
-from shoal.storage.declare import ROUNDED
 from shoal.storage.reading import read
 from shoal.storage.writing import sha256
 from shoal.utility.analysis import features_of
@@ -440,8 +439,7 @@ class PublicationSteps:
 
     def _notes(self) -> list[str]:
         """What the release warned about, in sentences."""
-        notes = [note for note in self.table.notes if ROUNDED in note]
-        notes += [] if self.released is None else self.released.notes
+        notes = [] if self.released is None else self.released.notes
         return [f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in [*notes, *self.warnings]]
 
     def _columns(self, profiled: Mapping[str, Any]) -> list[dict[str, Any]]:
