@@ -59,7 +59,7 @@ def measured(name: str, k: int) -> tuple[Cost, float]:
 
 def main() -> None:
     """Print them; the limits are those of docs/least-loss.md."""
-    from shoal.methods.partition.groups import nearest_neighbour_bound
+    from least_possible import nearest_neighbour_bound
 
     names = {
         "S2": "sorted-clusters (S2)",

@@ -258,6 +258,14 @@ def test_more_values_than_a_column_has_are_not_cured_by_leaving_records_out() ->
     assert refused.value.cure == "Ask for less: l can be at most 3 for illness."
 
 
+def test_a_method_that_takes_no_effort_is_not_given_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is slow, or asked for a large k, is tried with less effort only where its other options leave one."""
+    monkeypatch.setattr(choose, "_LARGE_K", 3)
+    people = shoal.sample_data("discharges", 300, 0).select("age_yrs", "los")
+    made = shoal.anonymize(people, quasi_identifiers=people.columns, k=5, cuts="strict")
+    assert made.parameters["effort"] == "default"
+
+
 def test_less_effort_is_told_and_does_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a trial takes is the time of the processors: waiting for them does not make a method too slow."""
     monkeypatch.setattr(choose, "SAMPLE", 300)

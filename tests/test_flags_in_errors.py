@@ -44,6 +44,7 @@ CASES = [
     ([*ANONYMIZE, "--prefer", "best"], "--prefer 'best' is not known"),
     ([*ANONYMIZE, "--method", "suppress", "--effort", "fast"], "--reading, --importance, --subset-size."),
     ([*ANONYMIZE, "--effort", "fast", "--minimize", "loss"], "--effort, --minimize together"),
+    ([*ANONYMIZE, "--effort", "best", "--cuts", "strict"], "mondrian: has no --effort with --cuts as published"),
     ([*ANONYMIZE, "--memory", "8"], "The setting --memory has no unit"),
     ([*ANONYMIZE, "--suppressed-as", "7"], "--suppressed-as must not be a number"),
     ([*ANONYMIZE[:4], "-o", "OUT.parquet", "-k", "2", "--output-delimiter", ";"], "has no --output-delimiter."),

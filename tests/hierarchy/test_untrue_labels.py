@@ -59,6 +59,9 @@ def test_the_policy_s_own_tree_and_a_plan_are_refused_too() -> None:
 def test_the_default_choice_does_not_take_it() -> None:
     result = shoal.anonymize(PEOPLE, POLICY, hierarchies={"age": ROWS})
     assert "15-19" not in result.polars["age"].cast(pl.String).to_list()
+    told = " ".join(str(section) for section in result.sections())
+    assert "lattice was refused: The hierarchy of 'age' puts 1 leaf" in told
+    assert "nothing was written" not in told  # by the release that was made
     PEOPLE.write_csv("in.csv")
     shoal.release(result, "out.csv")
     assert shoal.verify("out.csv", original="in.csv").verdict == "holds"

@@ -152,11 +152,10 @@ def numbered(seed: int) -> None:
 
 
 def counted(seed: int) -> None:
-    """Points that stand for some people each, groups that a model refuses, and the lower bound of the loss."""
+    """Points that stand for some people each, and groups that a model refuses."""
     from shoal.methods.partition import counted_groups
-    from shoal.methods.partition.groups import Groups, nearest_neighbour_bound
+    from shoal.methods.partition.groups import Groups
     from shoal.methods.partition.repair import merged_until_allowed
-    from shoal.storage.reading import read
 
     draw = np.random.default_rng(seed)
     points, people = draw.random((40, 3)).astype(np.float32), draw.integers(1, 4, 40)
@@ -168,7 +167,6 @@ def counted(seed: int) -> None:
     merged_until_allowed(
         Groups(points.copy(), np.arange(40), first), lambda group, count: np.bincount(group, minlength=count) < 5
     )
-    nearest_neighbour_bound(read(discharges(60, seed)).select(["age_yrs", "los"]), 3)
 
 
 def measured(seed: int) -> None:

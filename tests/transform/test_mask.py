@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import InputError
 from shoal.methods.mask import AGE_GROUPS, COARSE_AGE_GROUPS, MaskStep, _boxed, _states, mask, masked_uniques
-from shoal.methods.transforms.regenerate import regenerate
+from shoal.methods.regenerate import filled_cells
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.coverage import fit
 from shoal.storage.classes import Coded, class_of_each_row, pack
@@ -146,7 +146,7 @@ def test_golden_regeneration(golden: Any) -> None:
     case = golden["s1_invariant"]
     wanted = {int(value): count for value, count in case["v"].items()}
     masked = np.arange(20) < case["masked"]
-    filled = regenerate(masked, wanted, seed=3)
+    filled = filled_cells(masked, wanted, seed=3)
     counts = {str(value): int((filled == value).sum()) for value in wanted}
     assert counts == {value: case["after"][value] for value in counts}
     assert int((filled[masked] == -1).sum()) == case["after"]["still_masked"]
@@ -159,9 +159,9 @@ def test_regeneration_fills_what_was_asked(masked: list[bool], ones: int, fours:
     array = np.array(masked)
     if ones + fours > array.sum():
         with pytest.raises(InputError, match="asks for"):
-            regenerate(array, {1: ones, 4: fours}, seed)
+            filled_cells(array, {1: ones, 4: fours}, seed)
         return
-    filled = regenerate(array, {4: fours, 1: ones}, seed)
+    filled = filled_cells(array, {4: fours, 1: ones}, seed)
     assert ((filled == 1).sum(), (filled == 4).sum()) == (ones, fours)
     assert (filled[~array] == -1).all()
-    assert filled.tolist() == regenerate(array, {1: ones, 4: fours}, seed).tolist()
+    assert filled.tolist() == filled_cells(array, {1: ones, 4: fours}, seed).tolist()

@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 import shoal
 from brute import matches
 from shoal.errors import InputError
+from shoal.methods import wildcard_suppression
 from shoal.methods.suppression import Reading, suppress
 from shoal.methods.suppression_sets import by_cost, cost_of
 from shoal.models import Evidence, KMatching
 from shoal.storage.reading import read
+from shoal.vocabulary import NullRule
 
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 Row = tuple[Any, ...]
@@ -374,3 +376,24 @@ def test_with_missing_values_everybody_matches_k(seed: int) -> None:
     }
     verdict = shoal.anonymize(frame, policy=policy, method="suppress").verdict
     assert verdict == ("holds" if there else "refused")
+
+
+@pytest.mark.parametrize("null_rule", ["value", "wildcard"])
+def test_pairs_that_are_compared_and_groups_that_are_made_give_the_same_cells(
+    null_rule: NullRule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few tuples are compared pair by pair, many are grouped for each set of columns, and few counts are kept."""
+    random = np.random.default_rng(3)
+    cells = [random.integers(0, 4, 60).tolist() for _ in range(6)]
+    frame = pl.DataFrame(
+        {f"c{j}": [None if cell == 3 and j < 2 else cell for cell in of] for j, of in enumerate(cells)}
+    )
+    columns = list(read(frame).columns.values())
+    found = set()
+    for alike, matching, kept in ((200, 2_000, 100), (0, 2_000, 100_000), (0, 0, 100_000), (0, 0, 100), (200, 0, 0)):
+        monkeypatch.setattr(wildcard_suppression, "FEW_ALIKE", alike)
+        monkeypatch.setattr(wildcard_suppression, "FEW_MATCHING", matching)
+        monkeypatch.setattr(wildcard_suppression, "MOST_KEPT", kept)
+        found.add(tuple(suppress(columns, 3, null_rule=null_rule).masks.tolist()))
+    assert len(found) == 1
+    assert any(found.pop())

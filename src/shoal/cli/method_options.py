@@ -13,6 +13,8 @@ from shoal.cli.options import how_of, names_of, pairs_of
 from shoal.methods import METHODS
 
 SEVERAL = "Several methods"
+# options of one method that also count where none is named, and for what
+WITHOUT_METHOD = {"time_limit": "Without a method: of the trials, and of the method that is taken."}
 
 
 class _Taken(NamedTuple):
@@ -30,7 +32,7 @@ def with_method_options(command: Callable[..., None], *only: str, leave_out: tup
     fixed = [entry for entry in signature.parameters.values() if entry.kind is not inspect.Parameter.VAR_KEYWORD]
     names = dict.fromkeys(name for method in methods for name in METHODS[method].model_fields if name not in leave_out)
     # the options of single methods stand together, those of several before them
-    order = sorted(names, key=lambda name: len(_owners(name, methods)) == 1)
+    order = sorted(names, key=lambda name: not _is_shared(name, methods))
     made = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name, methods))
         for name in order
@@ -60,6 +62,11 @@ def _owners(name: str, methods: tuple[str, ...]) -> dict[str, Any]:
     return {method: options[name] for method, options in fields.items() if name in options}
 
 
+def _is_shared(name: str, methods: tuple[str, ...]) -> bool:
+    """Whether an option is one of several methods, or one that also counts where no method is named."""
+    return len(_owners(name, methods)) > 1 or (name in WITHOUT_METHOD and len(methods) > 1)
+
+
 def _taken(option: Any) -> _Taken:
     """What the command line takes for the type of an option."""
     kind = option.annotation
@@ -87,13 +94,14 @@ def _annotation(name: str, methods: tuple[str, ...]) -> Any:
     owners = _owners(name, methods)
     first, option = next(iter(owners.items()))
     taken = _taken(option)
-    shared = len(owners) > 1
+    shared = _is_shared(name, methods)
     whose = f"{', '.join(owners)}: " if shared else ""
-    is_told = isinstance(option.default, (str, float)) and option.default and not shared
+    described = " ".join([option.description, *([WITHOUT_METHOD[name]] if shared and name in WITHOUT_METHOD else [])])
+    is_told = isinstance(option.default, (str, float)) and option.default and len(owners) == 1
     info = typer.Option(
         _flag(name),
         metavar=taken.metavar,
-        help=f"{whose}{option.description}" + (f" [default: {option.default}]" if is_told else ""),
+        help=f"{whose}{described}" + (f" [default: {option.default}]" if is_told else ""),
         show_default=False,
         rich_help_panel=SEVERAL if shared else f"Method {first}" if len(methods) > 1 else None,
     )

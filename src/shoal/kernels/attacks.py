@@ -408,11 +408,14 @@ def _relation(
     return relation
 
 
-def count(
-    points: cython.const[int32][:, ::1], boxes: tuple, tree: tuple, first: int64, last: int64, records: float64[::1]
-) -> None:
-    """The records of all boxes that hold each of the points `first` .. `last` - 1."""
-    cython.declare(target=int64, root=int64, depth=int64, node=int64, related=int64, at=int64, summed=float64)
+def holding(
+    points: cython.const[int32][:, ::1], boxes: tuple, tree: tuple, first: int64, last: int64, records: float64[::1],
+    starts: int64[::1], out: int64[::1],
+) -> None:  # fmt: skip
+    """The `records` of all boxes that hold each of the points `first` .. `last` - 1, and how many boxes these are (into
+    `starts`); or, where `out` has room, which: from `starts[point]` on."""
+    cython.declare(target=int64, root=int64, depth=int64, node=int64, related=int64, at=int64, number=int64)
+    cython.declare(sure=cython.bint, summed=float64)
     low: cython.const[int32][:, ::1] = boxes[0]
     high: cython.const[int32][:, ::1] = boxes[1]
     weight: cython.const[float64][::1] = boxes[2]
@@ -426,52 +429,10 @@ def count(
     bounds: cython.const[int32][:, :, ::1] = tree[4]
     masked: cython.const[uint8][::1] = tree[5]
     stack: int64[::1] = np.zeros(_DEPTH, np.int64)
+    lists: cython.bint = out.shape[0] > 0
     with cython.nogil:
         for target in range(first, last):
             summed = 0
-            for root in range(roots.shape[0] - 1):
-                stack[0] = roots[root]
-                depth = 1
-                while depth:
-                    depth -= 1
-                    node = stack[depth]
-                    related = _relation(bounds, node, points, target)
-                    if related == 0:
-                        continue
-                    if related == 2 and not masked[node]:
-                        summed += total[node]
-                    elif right[node]:
-                        stack[depth] = right[node]
-                        stack[depth + 1] = node + 1
-                        depth += 2
-                    else:
-                        for at in range(span[node, 0], span[node, 1]):
-                            if _holds(low, high, mask_at, masks, order[at], points, target):
-                                summed += weight[order[at]]
-            records[target] = summed
-
-
-def listed(
-    points: cython.const[int32][:, ::1], boxes: tuple, tree: tuple, first: int64, last: int64, starts: int64[::1],
-    out: int64[::1],
-) -> None:  # fmt: skip
-    """How many boxes hold each point (into `starts`), or, where `out` has room, which: from `starts[point]` on."""
-    cython.declare(target=int64, root=int64, depth=int64, node=int64, related=int64, at=int64, number=int64)
-    cython.declare(sure=cython.bint)
-    low: cython.const[int32][:, ::1] = boxes[0]
-    high: cython.const[int32][:, ::1] = boxes[1]
-    mask_at: cython.const[int64][:, ::1] = boxes[3]
-    masks: cython.const[uint8][::1] = boxes[4]
-    order: cython.const[int64][::1] = boxes[5]
-    roots: cython.const[int64][::1] = tree[0]
-    span: cython.const[int64][:, ::1] = tree[1]
-    right: cython.const[int64][::1] = tree[2]
-    bounds: cython.const[int32][:, :, ::1] = tree[4]
-    masked: cython.const[uint8][::1] = tree[5]
-    stack: int64[::1] = np.zeros(_DEPTH, np.int64)
-    counts: cython.bint = out.shape[0] == 0
-    with cython.nogil:
-        for target in range(first, last):
             number = 0
             for root in range(roots.shape[0] - 1):
                 stack[0] = roots[root]
@@ -483,7 +444,8 @@ def listed(
                     if related == 0:
                         continue
                     sure = related == 2 and not masked[node]
-                    if sure and counts:
+                    if sure and not lists:
+                        summed += total[node]
                         number += span[node, 1] - span[node, 0]
                     elif right[node]:
                         stack[depth] = right[node]
@@ -492,10 +454,13 @@ def listed(
                     else:
                         for at in range(span[node, 0], span[node, 1]):
                             if sure or _holds(low, high, mask_at, masks, order[at], points, target):
-                                if not counts:
+                                if lists:
                                     out[starts[target] + number] = order[at]
+                                else:
+                                    summed += weight[order[at]]
                                 number += 1
-            if counts:
+            if not lists:
+                records[target] = summed
                 starts[target] = number
 
 

@@ -470,18 +470,6 @@ def _join_nearest_centres(
 # --- sectors around an anchor
 
 
-def directions_from(
-    points: float64[:, ::1], left: cython.const[int64][::1], anchor: float64[::1], directions: float32[:, ::1]
-) -> None:
-    """Fill in the directions in which records lie from the anchor."""
-    cython.declare(i=int64, j=int64, length=float64)
-    with cython.nogil:
-        for i in range(left.shape[0]):
-            length = sqrt(_distance(points, left[i], anchor))
-            for j in range(anchor.shape[0]):
-                directions[i, j] = (points[left[i], j] - anchor[j]) / length if length > 0 else 0
-
-
 def cones_of_sectors(
     directions: cython.const[float32][:, ::1], starts: cython.const[int64][::1], stops: cython.const[int64][::1],
     axes: float64[:, ::1], cosines: float64[::1],
@@ -510,29 +498,6 @@ def cones_of_sectors(
                     cosine += directions[i, j] * axis[j]
                 least = cosine if cosine < least else least
             cosines[s] = max(least - _ROUNDED, -1.0)
-
-
-def distances_inward(
-    points: float64[:, ::1], names: cython.const[int32][::1], anchor: float64[::1], inward: float64[::1]
-) -> None:
-    """Minus the distances of records from the anchor."""
-    cython.declare(i=int64)
-    with cython.nogil:
-        for i in range(names.shape[0]):
-            inward[i] = -sqrt(_distance(points, names[i], anchor))
-
-
-def lay_out_sectors(
-    points: cython.const[float64][:, ::1], names: cython.const[int32][::1], anchor: cython.const[float64][::1],
-    where: int32[::1], offsets: float32[:, ::1],
-) -> None:  # fmt: skip
-    """Where each record lies now, and how it lies from the anchor."""
-    cython.declare(i=int64, j=int64)
-    with cython.nogil:
-        for i in range(names.shape[0]):
-            where[names[i]] = i
-            for j in range(anchor.shape[0]):
-                offsets[i, j] = points[names[i], j] - anchor[j]
 
 
 @cython.cfunc

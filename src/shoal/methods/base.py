@@ -88,11 +88,6 @@ class MethodOptions(BaseModel):
         except ValidationError as error:
             raise InputError(_problems(error), "See docs/anonymize.md for the options of each method.") from None
 
-    @classmethod
-    def option_names(cls) -> list[str]:
-        """The options that there are."""
-        return list(cls.model_fields)
-
 
 class Method(MethodOptions, ABC):
     """A way to change a table.

@@ -115,7 +115,7 @@ def choose(
             Message("No method is allowed: {}.", _listed(not_allowed)), "Name another method, or change the policy."
         )
     if k > _LARGE_K:  # exchanges between groups take time that grows with their size
-        methods = [_with_less_effort(method, options) for method in methods]
+        methods = [method if "effort" in options else _with_less_effort(method) for method in methods]
     small = sample_of(table, policy, max(SAMPLE, 20 * k))
     growth = table.rows / max(small.rows, 1)
     trials = _try_all(methods, small, task, clock, growth)
@@ -186,9 +186,10 @@ def _kept(
     return result, f" Its release for k = {k} loses less than the one for k = {k_of(task.policy)}, and is kept."
 
 
-def _with_less_effort(method: Method, options: Mapping[str, Any]) -> Method:
-    has_effort = "effort" in type(method).model_fields and "effort" not in options
-    return method.model_copy(update={"effort": "fast"}) if has_effort else method
+def _with_less_effort(method: Method) -> Method:
+    """The same with less effort, where it has efforts with its other options."""
+    faster = method.model_copy(update={"effort": "fast"}) if "effort" in type(method).model_fields else method
+    return method if faster.lacks() else faster
 
 
 def _try_all(methods: Sequence[Method], table: Table, task: TrialTask, clock: Clock, growth: float) -> list[Trial]:
@@ -218,8 +219,9 @@ def _faster(
     slow = {entry.method.name for entry in trials if growth > 1 and entry.cpu_seconds * growth > time_limit}
     for place, entry in enumerate(trials):
         # the same groups with less polish, rather than another method
-        if entry.method.name in slow and getattr(entry.method, "effort", None) == "default":
-            trials[place] = tried(entry.method.model_copy(update={"effort": "fast"}), table, task, 1.0)
+        faster = _with_less_effort(entry.method)
+        if entry.method.name in slow and getattr(entry.method, "effort", None) == "default" and faster != entry.method:
+            trials[place] = tried(faster, table, task, 1.0)
             if trials[place].cpu_seconds * growth <= time_limit:
                 slow.discard(entry.method.name)
     return trials, slow

@@ -17,9 +17,6 @@ from shoal import progress
 from shoal.kernels.cuts import sort_stretches
 from shoal.kernels.trees import (
     cones_of_sectors,
-    directions_from,
-    distances_inward,
-    lay_out_sectors,
     mdav_groups,
     sum_of_rows,
 )
@@ -53,8 +50,11 @@ def sectors_of(points: Array, left: Array, anchor: Array) -> Sectors:
     """Put the records that are left (their numbers) into sectors: about as many as a sector has records, but no more
     than directions in a few columns need."""
     columns = points.shape[1]
-    rows = np.empty((len(left), columns), np.float32)
-    directions_from(points, left, anchor, rows)
+    offsets = points[left] - anchor
+    away = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+    offsets /= np.where(away > 0, away, 1.0)[:, None]
+    rows = offsets.astype(np.float32)
+    del offsets
     tree = tree_of(rows)
     # the nodes of one level of the tree are the sectors
     level = min(len(left).bit_length() // 2, 3 * columns, len(tree.live).bit_length() - 1)
@@ -62,12 +62,12 @@ def sectors_of(points: Array, left: Array, anchor: Array) -> Sectors:
     starts, stops = tree.starts[nodes].copy(), tree.starts[nodes] + tree.live[nodes]
     axes, cosines = np.empty((columns, len(starts))), np.empty(len(starts))
     cones_of_sectors(rows, starts, stops, axes, cosines)
-    names = left[tree.names].astype(np.int32)
+    names, inward = left[tree.names].astype(np.int32), -away[tree.names]
     del tree
-    inward, where = np.empty(len(left)), np.empty(len(points), np.int32)
-    distances_inward(points, names, anchor, inward)
     sort_stretches(inward, names, starts, stops)
-    lay_out_sectors(points, names, anchor, where, rows)
+    where = np.empty(len(points), np.int32)
+    where[names] = np.arange(len(names), dtype=np.int32)
+    rows = (points[names] - anchor).astype(np.float32)
     return Sectors(rows, names, -inward.astype(np.float32), where, starts, stops, axes, cosines, anchor)
 
 

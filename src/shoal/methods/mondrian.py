@@ -64,8 +64,18 @@ class Mondrian(CategoryMethod):
         description="Boxes between cuts that are kept (private), so that new data can be released alike (`apply`).",
     )
 
+    def lacks(self) -> str | None:
+        """Published cuts, and cuts that are kept, end where no cut is left: there is no effort to spend."""
+        if self.effort == "default" or (self.cuts == "best" and not self.plan):
+            return None
+        if self.plan:
+            return Message("has no `{effort}` with a `{plan}`, whose groups are where it cuts: leave one of them out")
+        return Message("has no `{effort}` with `{cuts}` as published (strict, relaxed): leave one of them out")
+
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """A k, and models that are judged group by group."""
+        if (reason := self.lacks()) is not None:
+            return reason
         if self.plan and (self.cuts == "relaxed" or self.interval == "mean"):
             return "has no plan with relaxed cuts or means: new records have no place there"
         if self.plan and (reason := takes_records_only(policy)) is not None:

@@ -417,7 +417,7 @@ def best_of(figures: Mapping[str, RecodingFigures]) -> str:
     return min(figures, key=lambda name: (figures[name].uniques, figures[name].affected_rows))
 
 
-def every_combination(recodings: Mapping[str, ColumnRecoding], sequential: bool = True) -> dict[str, Strategy]:
+def every_combination(recodings: Mapping[str, ColumnRecoding]) -> dict[str, Strategy]:
     """All strategies of some named recodings, at most one for each column; names are joined by `+`.
 
     >>> from shoal.methods.recoding_labels import Chunks, Constant, NeighbourRuns
@@ -430,7 +430,7 @@ def every_combination(recodings: Mapping[str, ColumnRecoding], sequential: bool 
         for names in combinations(recodings, size):
             steps = [recodings[name] for name in names]
             if len({step.column for step in steps}) == size:
-                found["+".join(names)] = Strategy(steps, sequential)
+                found["+".join(names)] = Strategy(steps)
     return found
 
 

@@ -397,7 +397,7 @@ def _choice(choice: MethodChoice) -> list[Section]:
     heads = ("method", "records", "information loss", "loss", "seconds", "verdict")
     shown: list[Section] = [without_unknown(Grid(heads, rows, title="Methods that were tried"))]
     refused = [
-        Message("{} was refused: {}", entry.method, entry.reason)
+        Message("{} was {}: {}", entry.method, entry.verdict, entry.reason)
         for entry in choice.candidates
         if entry.reason is not None
     ]

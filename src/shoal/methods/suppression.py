@@ -84,22 +84,28 @@ def _settle(
     codes: Sequence[Coded], counts: Array, k: int, mask: int, needed: int, left: Array, spare: Array, found: StrictMasks
 ) -> tuple[Array, tuple[Array, Array] | None]:
     """The open tuples that a set settles, and the records of large classes that help."""
-    everything = (1 << len(codes)) - 1
-    group, groups = groups_on(codes, mask)
-    open_records = np.bincount(group[left], counts[left], groups).astype(np.int64)
-    if mask == everything:  # suppressed throughout: such rows stand in no class
+    if mask == (1 << len(codes)) - 1:  # suppressed throughout: such rows stand in no class
         return np.flatnonzero(left), None
-    there = np.zeros(groups, bool)
-    there[group[found.masks == mask]] = True
+    has_class = found.masks == mask
     for tuples, own, _ in found.helpers:
         if own == mask:
-            there[group[tuples]] = True
+            has_class[tuples] = True
+    # all others neither need a class nor help to make one
+    some = np.flatnonzero(left | has_class | (spare > 0))
+    left, spare, counts = left[some], spare[some], counts[some]
+    group, groups = groups_on(codes, mask, some)
+    open_records = np.bincount(group[left], counts[left], groups).astype(np.int64)
+    there = np.zeros(groups, bool)
+    there[group[has_class[some]]] = True
     lacking = np.where(there, 0, np.maximum(k - open_records, 0))
     spares = np.bincount(group, spare, groups)
     good = (open_records > 0) & (there | ((open_records >= needed) & (spares >= lacking)))
-    settled = np.flatnonzero(left & good[group])
     asked = np.where(good, lacking, 0)
-    return settled, _helpers(group, spare, asked) if asked.any() else None
+    settled = some[left & good[group]]
+    if not asked.any():
+        return settled, None
+    helping, records = _helpers(group, spare, asked)
+    return settled, (some[helping], records)
 
 
 def _helpers(group: Array, spare: Array, asked: Array) -> tuple[Array, Array]:

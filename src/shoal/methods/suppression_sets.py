@@ -49,14 +49,14 @@ def by_cost(costs: Sequence[float], most: int = MOST_SETS) -> Iterator[int]:
         yield mask
 
 
-def tiers(costs: Sequence[float], most: int = MOST_SETS) -> Iterator[list[int]]:
+def tiers(costs: Sequence[float]) -> Iterator[list[int]]:
     """The same sets, those of equal cost together.
 
     >>> [[bin(mask)[2:] for mask in tier] for tier in tiers([1.0, 1.0])]
     [['1', '10'], ['11']]
     """
     tier: list[int] = []
-    for mask in by_cost(costs, most):
+    for mask in by_cost(costs):
         if tier and abs(cost_of(mask, costs) - cost_of(tier[0], costs)) > _SAME:
             yield tier
             tier = []

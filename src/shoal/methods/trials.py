@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from shoal import progress
-from shoal.errors import InputError, ShoalError
+from shoal.errors import Message, ShoalError
 from shoal.methods import Method
 from shoal.methods.outcomes import Candidate, ModelCost
 from shoal.methods.results import Anonymized
@@ -80,11 +80,18 @@ def tried(method: Method, table: Table, task: TrialTask, seconds: float) -> Tria
     try:
         result = method.run(table, task.policy, task.conditions, task.k_without_policy)
     except ShoalError as error:
-        reason = error.what if isinstance(error, InputError) else str(error)
         took = time.monotonic() - start
-        refused = Candidate(method.name, None, None, took, "refused", table.total, reason.rstrip("."))
+        refused = Candidate(method.name, None, None, took, "refused", table.total, _reason(error))
         return Trial(method, refused, None, time.process_time() - used)
     return Trial(method, candidate_of(result, time.monotonic() - start), result, time.process_time() - used)
+
+
+def _reason(error: ShoalError) -> str:
+    """Why a method found nothing, as a part of a sentence; that nothing was written says nothing about a trial."""
+    what: str = getattr(error, "what", str(error))
+    if isinstance(what, Message):
+        return Message(what.template.replace("\n", " ").rstrip("."), *what.fields)
+    return what.rstrip(".")
 
 
 def candidate_of(result: Anonymized, seconds: float) -> Candidate:

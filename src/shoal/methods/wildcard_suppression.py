@@ -33,6 +33,11 @@ MOST_FLAGS = 400_000_000
 # joins of settled with open tuples for sets of one cost; small tables may take more
 MOST_JOINS = 1_200
 FEW_JOINED = 20_000_000
+# tuples up to which all pairs are compared once, instead of grouped for each set of columns: to count what is alike,
+# and what matches by its suppressed cells
+FEW_ALIKE, FEW_MATCHING = 200, 2_000
+# bytes of counts of records that are kept for the sets of one cost
+MOST_KEPT = 100_000_000
 # parts in which tuples are settled by matching where a tier has one set, and how often all are asked
 _PARTS = 64
 _ROUNDS = 4
@@ -62,12 +67,13 @@ def masks_for_wildcards(
     rare = _Rare.of(codes, counts, k, m, free)
     masks = np.zeros(len(counts), np.int64)
     standing_out = left = rare.standing_out()
-    settled = _Settled(codes, counts, masks, free)
+    settled = _Settled(rare, masks)
     for tier in tiers(costs):
         if not len(left):
             break
+        rare.kept.clear()
         left = _settle(rare, settled, tier, left, by_matching=False)
-        if m is None and len(left) and settled.is_quick(tier):
+        if m is None and len(left) and settled.by_mask and settled.is_quick(tier):
             left = _settle_by_matching(rare, settled, tier, left)
         settled.tried += len(tier)
     if free.any() and m is None:
@@ -134,6 +140,8 @@ def _choose(rare: _Rare, settled: _Settled, tier: list[int], left: Array, by_mat
             enough = rare.enough(mask, left)
         else:
             enough = rare.alike(mask, left) + settled.matching(mask, left) >= rare.k
+        if not enough.any():
+            continue
         group, groups = groups_on(rare.codes, mask, left)
         takers = np.bincount(group[enough], rare.counts[left[enough]], groups).astype(np.int64)[group]
         # a row without any value covers nobody: never where another set of the tier does
@@ -153,6 +161,8 @@ class _Rare:
     combinations: list[int]  # of m columns, as masks
     flags: Array  # per combination and tuple: whether it is rare
     free: Array
+    # of the sets of one cost: how many records are like each tuple outside the set, up to k
+    kept: dict[int, Array] = field(default_factory=dict)
 
     @classmethod
     def of(cls, codes: Sequence[Coded], counts: Array, k: int, m: int | None, free: Array) -> _Rare:
@@ -186,10 +196,20 @@ class _Rare:
         return np.flatnonzero(self.flags.any(axis=0))
 
     def alike(self, mask: int, tuples: Array) -> Array:
-        """How many records are like each of these outside a mask, and outside what is free in either."""
-        found = np.zeros(len(tuples), np.int64)
+        """How many records (k, where there are more) are like each of these outside a mask, and outside what is free in
+        either."""
+        if len(self.counts) <= FEW_ALIKE:
+            return np.asarray(((self.differences[tuples] & ~mask) == 0) @ self._covering)
         if not self.free.any():
-            return found + _agreeing(self, mask, np.arange(len(self.counts)), tuples)
+            like = self.kept.get(mask)
+            if like is None:
+                group, groups = groups_on(self.codes, mask)
+                sizes = np.minimum(np.bincount(group, self.counts, groups), self.k)
+                like = sizes.astype(np.min_scalar_type(self.k))[group]
+                if (len(self.kept) + 1) * like.nbytes <= MOST_KEPT:
+                    self.kept[mask] = like
+            return like[tuples].astype(np.int64)
+        found = np.zeros(len(tuples), np.int64)
         everything = (1 << len(self.codes)) - 1
         for theirs in np.unique(self.free).tolist():
             if theirs == everything:  # it covers nobody
@@ -199,6 +219,19 @@ class _Rare:
                 here = np.flatnonzero(self.free[tuples] == own)
                 found[here] += _agreeing(self, mask | own | theirs, others, tuples[here])
         return found
+
+    @cached_property
+    def differences(self) -> Array:
+        """The columns in which each tuple (a row) differs from each, but for those that are free in either."""
+        found = np.zeros((len(self.counts), len(self.counts)), np.int64)
+        for place, column in enumerate(self.codes):
+            found |= (column.codes[:, None] != column.codes).astype(np.int64) << place
+        return found & ~(self.free[:, None] | self.free)
+
+    @cached_property
+    def _covering(self) -> Array:
+        """The records of each tuple that others count on: without any value they cover nobody."""
+        return np.where(self.free == (1 << len(self.codes)) - 1, 0, self.counts)
 
     def enough(self, mask: int, tuples: Array) -> Array:
         """For which of these tuples nothing rare is left outside a mask."""
@@ -216,31 +249,34 @@ class _Rare:
 class _Settled:
     """Tuples whose suppressed columns are decided, by those columns."""
 
-    codes: Sequence[Coded]
-    counts: Array
+    rare: _Rare
     masks: Array
-    free: Array
     by_mask: dict[tuple[int, int], Array] = field(default_factory=dict)
     tried: int = 0  # sets of columns, of cheaper tiers
 
     def add(self, tuples: Array) -> None:
         """Tuples that were decided; rows suppressed throughout cover nobody."""
-        everything = (1 << len(self.codes)) - 1
-        for mask, free in set(zip(self.masks[tuples].tolist(), self.free[tuples].tolist(), strict=True)):
+        everything = (1 << len(self.rare.codes)) - 1
+        for mask, free in set(zip(self.masks[tuples].tolist(), self.rare.free[tuples].tolist(), strict=True)):
             if mask | free != everything:
-                these = tuples[(self.masks[tuples] == mask) & (self.free[tuples] == free)]
+                these = tuples[(self.masks[tuples] == mask) & (self.rare.free[tuples] == free)]
                 self.by_mask[mask, free] = np.concatenate([self.by_mask.get((mask, free), these[:0]), these])
 
     def is_quick(self, tier: list[int]) -> bool:
         """Whether matching is worth its time: joins grow with the sets of columns that are suppressed somewhere."""
         joins = len(tier) * len(self.by_mask)
-        return joins <= MOST_JOINS or joins * len(self.counts) <= FEW_JOINED
+        return joins <= MOST_JOINS or joins * len(self.rare.counts) <= FEW_JOINED
 
     def matching(self, mask: int, tuples: Array) -> Array:
         """Settled records that match each tuple only because of their own suppressed cells."""
+        if len(self.rare.counts) <= FEW_MATCHING:
+            settled = np.concatenate(list(self.by_mask.values()))
+            apart = self.rare.differences[np.ix_(tuples, settled)] & ~mask
+            joined = (apart != 0) & ((apart & ~self.masks[settled]) == 0)
+            return np.asarray(joined @ self.rare.counts[settled])
         matches = np.zeros(len(tuples), np.int64)
-        for free in np.unique(self.free[tuples]).tolist():
-            here = np.flatnonzero(self.free[tuples] == free)
+        for free in np.unique(self.rare.free[tuples]).tolist():
+            here = np.flatnonzero(self.rare.free[tuples] == free)
             after: dict[int, list[Array]] = {}
             before: dict[int, list[Array]] = {}
             for (own, theirs), settled in self.by_mask.items():
@@ -248,14 +284,14 @@ class _Settled:
                     after.setdefault(mask | free | theirs | own, []).append(settled)
                     before.setdefault(mask | free | theirs, []).append(settled)
             for union, parts in after.items():
-                matches[here] += _agreeing(self, union, np.concatenate(parts), tuples[here])
+                matches[here] += _agreeing(self.rare, union, np.concatenate(parts), tuples[here])
             for union, parts in before.items():
-                matches[here] -= _agreeing(self, union, np.concatenate(parts), tuples[here])
+                matches[here] -= _agreeing(self.rare, union, np.concatenate(parts), tuples[here])
         return matches
 
 
-def _agreeing(known: _Rare | _Settled, mask: int, records: Array, tuples: Array) -> Array:
+def _agreeing(rare: _Rare, mask: int, records: Array, tuples: Array) -> Array:
     """How many of some records are like each tuple outside a mask."""
-    group, groups = groups_on(known.codes, mask, np.concatenate([records, tuples]))
-    counts = np.bincount(group[: len(records)], known.counts[records], groups)
+    group, groups = groups_on(rare.codes, mask, np.concatenate([records, tuples]))
+    counts = np.bincount(group[: len(records)], rare.counts[records], groups)
     return np.asarray(counts[group[len(records) :]], np.int64)

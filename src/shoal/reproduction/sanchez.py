@@ -10,8 +10,8 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.methods.coarsen import intervals
 from shoal.methods.partition import Effort
+from shoal.methods.regenerate import filled_cells
 from shoal.methods.sorted_clusters import closeness_bound, sorted_clusters
-from shoal.methods.transforms.regenerate import regenerate
 from shoal.policy.judgement.shown_classes import attribute_disclosure
 from shoal.reproduction import sanchez_beside as beside
 from shoal.reproduction import sanchez_figures as figures
@@ -135,7 +135,7 @@ def examples(seed: int) -> dict[str, Any]:
         first = int(np.flatnonzero(boxed.box_of_row == box)[0])
         ends = {name: (side.scale[side.low[box]], side.scale[side.high[box]]) for name, side in boxed.sides.items()}
         groups[first] = {name: [int(low), int(high)] for name, (low, high) in ends.items()}
-    filled = regenerate(np.arange(printed.ROWS) < sum(printed.RACES.values()), printed.RACES, seed)
+    filled = filled_cells(np.arange(printed.ROWS) < sum(printed.RACES.values()), printed.RACES, seed)
     races = np.bincount(filled[filled >= 0], minlength=max(printed.RACES) + 1)
     return {
         "table_s6": {

@@ -12,8 +12,8 @@ import numpy as np
 from shoal import progress
 from shoal.methods.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Masked, MaskStep, mask, masked_uniques
 from shoal.methods.partition import Effort, partition
+from shoal.methods.regenerate import filled_cells
 from shoal.methods.sorted_clusters import close_clusters, closeness_bound, cut, order_of_distances, sorted_clusters
-from shoal.methods.transforms.regenerate import regenerate
 from shoal.models.distances import distance_by_ranks, ordered_distance, ranks_of
 from shoal.policy.judgement.shown_classes import attribute_disclosure
 from shoal.ranges.boxed import Boxed, distance_to_zero, numbers, spread
@@ -107,7 +107,7 @@ def _filled(column: Column, hidden: Array, seed: int) -> Array:
     """Codes of a column after Algorithm S1."""
     counts = np.bincount(column.codes[hidden], minlength=len(column.values))
     wanted = {code: int(counts[code]) for code in np.flatnonzero(counts).tolist()}
-    drawn = regenerate(hidden, wanted, seed)
+    drawn = filled_cells(hidden, wanted, seed)
     return np.where(drawn >= 0, drawn, column.codes)
 
 

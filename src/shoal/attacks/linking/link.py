@@ -189,44 +189,44 @@ class Linkage:
         return np.asarray(found[self.point_of_row])
 
     @cached_property
-    def _of_points(self) -> Array:
-        from shoal.kernels.attacks import count
+    def _counted(self) -> tuple[Array, Array]:
+        """How many records each distinct target may be, and of how many boxes."""
+        from shoal.kernels.attacks import holding
         from shoal.threads import in_threads, processors
 
-        if self.by_distance:
-            return self._nearest[0]
-        found = np.zeros(len(self.points))
+        records, sizes = np.zeros(len(self.points)), np.zeros(len(self.points), np.int64)
         parts = 8 * processors() if len(self.points) > _FEW_POINTS else 1
         cuts = np.linspace(0, len(self.points), parts + 1).astype(np.int64)
-        boxes, tree = self.boxes.arrays, self.boxes.tree
+        boxes, tree, nothing = self.boxes.arrays, self.boxes.tree, np.zeros(0, np.int64)
         if len(tree[1]):
             in_threads(
-                lambda part: count(self.points, boxes, tree, part[0], part[1], found),
+                lambda part: holding(self.points, boxes, tree, part[0], part[1], records, sizes, nothing),
                 list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)),
                 "linking",
             )
-        return found
+        return records, sizes
+
+    @property
+    def _of_points(self) -> Array:
+        return self._nearest[0] if self.by_distance else self._counted[0]
 
     @cached_property
     def pairs(self) -> tuple[Array, Array]:
         """The boxes that each distinct target may be in: those of point p are `boxes[starts[p]:starts[p + 1]]`."""
-        from shoal.kernels.attacks import listed
+        from shoal.kernels.attacks import holding
 
         if self.by_distance:
             return self._tied
-        starts, nothing = np.zeros(len(self.points) + 1, np.int64), np.zeros(0, np.int64)
-        arrays, tree = self.boxes.arrays, self.boxes.tree
-        if not len(tree[1]):
-            return starts, nothing
-        listed(self.points, arrays, tree, 0, len(self.points), starts, nothing)
-        starts = np.concatenate([[0], np.cumsum(starts[:-1])])
+        records, sizes = self._counted
+        starts = np.concatenate([[0], np.cumsum(sizes)])
         if starts[-1] > _MOST_PAIRS:
             raise InputError(
                 f"The targets fit {int(starts[-1]):,} classes of the release: too many to list.", "Use fewer targets."
             )
-        out = np.zeros(max(int(starts[-1]), 1), np.int64)
-        listed(self.points, arrays, tree, 0, len(self.points), starts, out)
-        return starts, out[: int(starts[-1])]
+        out = np.zeros(int(starts[-1]), np.int64)
+        if len(out):
+            holding(self.points, self.boxes.arrays, self.boxes.tree, 0, len(self.points), records, starts, out)
+        return starts, out
 
     @cached_property
     def _nearest(self) -> tuple[Array, Array, Array, Array]:

@@ -139,12 +139,37 @@ class ClassSizeBound(ClassBound):
 BOUNDS: dict[str, type[ClassBound]] = {"discernibility": DiscernibilityBound, "average-class-size": ClassSizeBound}
 
 
-class ClassLook:
-    """Looks at nodes for a measure of class sizes, and keeps what each tells about the others."""
+class ScoreLook:
+    """Looks at nodes for a measure of class sizes; the product of a node is its score."""
 
     def __init__(self, evaluate: Evaluator, minimize: str, k: int) -> None:
         self.evaluate, self.limit = evaluate, evaluate.limit
         self.bound = BOUNDS[minimize](k, evaluate.members)
+
+    def __call__(self, levels: Array) -> NodeOutcome:
+        """Look at a node."""
+        sums = self.evaluate.class_sums(levels, self.bound.k)
+        if sums is not None:
+            figures, suppressed = self.bound.of_sums(sums), sums.small
+            feasible = suppressed <= self.limit and sums.enough > 0
+        else:
+            classes = self.evaluate.judged(levels)
+            figures, suppressed, feasible = self.bound.of_classes(classes), classes.suppressed, classes.feasible
+            kept = classes.sizes[~classes.bad]
+            sums = ClassSums(len(kept), float((kept.astype(float) ** 2).sum()), 0, suppressed)
+        self.note(levels, figures)
+        score = self.bound.score(sums) if feasible else np.inf
+        return NodeOutcome(tuple(levels.tolist()), suppressed, feasible, score, int(figures.lost), None)
+
+    def note(self, levels: Array, figures: NodeFigures) -> None:
+        """What a node tells about others is not kept."""
+
+
+class ClassLook(ScoreLook):
+    """The same, and keeps for every node what the others tell about it."""
+
+    def __init__(self, evaluate: Evaluator, minimize: str, k: int) -> None:
+        super().__init__(evaluate, minimize, k)
         grid = evaluate.grid
         self.extents = grid.high - grid.low + 1
         self.low, self.strides = grid.low, strides_of(grid)
@@ -155,22 +180,10 @@ class ClassLook:
         self.bounds = lattice_order.ClassBounds(self.known, self._rule, self.is_open, self.extents, self.strides)
         self.figures: dict[tuple[int, ...], NodeFigures] = {}
 
-    def __call__(self, levels: Array) -> NodeOutcome:
-        """Look at a node; its product is its score."""
-        sums = self.evaluate.class_sums(levels, self.bound.k)
-        if sums is not None:
-            figures, suppressed = self.bound.of_sums(sums), sums.small
-            feasible = suppressed <= self.limit and sums.enough > 0
-        else:
-            classes = self.evaluate.judged(levels)
-            figures, suppressed, feasible = self.bound.of_classes(classes), classes.suppressed, classes.feasible
-            kept = classes.sizes[~classes.bad]
-            sums = ClassSums(len(kept), float((kept.astype(float) ** 2).sum()), 0, suppressed)
-        key = tuple(levels.tolist())
-        self.figures[key] = figures
+    def note(self, levels: Array, figures: NodeFigures) -> None:
+        """Tell the others what a node says about them."""
+        self.figures[tuple(levels.tolist())] = figures
         lattice_order.note_look(self.bounds, levels - self.low, np.array(figures))
-        score = self.bound.score(sums) if feasible else np.inf
-        return NodeOutcome(key, suppressed, feasible, score, int(figures.lost), None)
 
     def found(self, best: NodeOutcome) -> None:
         """Close what cannot be better than the best found; a tie is decided by fewer suppressed records."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from shoal import progress
 from shoal.kernels.lattice_bounds import product_at, raise_bounds
 from shoal.kernels.lattice_order import highest_below, next_open
-from shoal.methods.search.class_search import SAME, ClassLook, ClassOrder, strides_of
+from shoal.methods.search.class_search import SAME, ClassLook, ClassOrder, ScoreLook, strides_of
 from shoal.methods.search.closing import close_all
 from shoal.methods.search.coarse_bounds import CoarseBounds
 from shoal.methods.search.deepening import boxes_for, raise_bound
@@ -29,7 +29,7 @@ from shoal.storage import Array
 
 # nodes whose bounds are kept one by one; larger lattices are searched by boxes of nodes
 _LISTED = 1 << 18
-# nodes of larger lattices that may be better than the best found and are closed one by one
+# nodes that may be better than the best found and are closed one by one
 _OPEN = 1 << 21
 # distinct tuples from which on two nodes are looked at together
 _WORTH_A_THREAD = 50_000
@@ -137,8 +137,7 @@ def find_best(grid: LatticeGrid, evaluate: Evaluator, minimize: str = "loss", ti
     if len(grid.tuples) >= _WORTH_A_THREAD and (grid.size <= _LISTED or not evaluate.is_packed):
         search.other = evaluate.twin()
     if minimize in CLASS_MEASURES:
-        by_classes = _by_classes if grid.size <= _LISTED and evaluate.limit else _walk
-        return by_classes(search, evaluate, minimize)
+        return _by_classes(search, evaluate, minimize)
     # large tables are looked at by two threads instead
     listed = grid.size <= _LISTED
     coarse = CoarseBounds.of(evaluate) if listed and evaluate.limit and search.other is None else None
@@ -430,53 +429,38 @@ def _split_on(factors: Array, low: Array, high: Array) -> int:
 
 
 def _by_classes(search: LatticeSearch, own: Evaluator, minimize: str) -> Optimum:
-    """Look at the nodes that close the most others by their bounds, until none is left."""
+    """Look at the nodes that close the most others by their bounds, until none is left; at every node, from the
+    coarsest on, where these are too many to list."""
     grid = search.grid
     k = _least_members(own)
-    look = ClassLook(own, minimize, k)
-    within = LatticeSearch(grid, look, search.deadline)
-    descend(within, grid.high)
-    done = ClassOrder(within, look).run()
+    least = least_possible(minimize, k, own.records)
+    if grid.size <= _OPEN:
+        look = ClassLook(own, minimize, k)
+        within = LatticeSearch(grid, look, search.deadline)
+        descend(within, grid.high)
+        done = ClassOrder(within, look).run()
+        least = max(look.least_open(), least)
+    else:
+        within = LatticeSearch(grid, ScoreLook(own, minimize, k), search.deadline)
+        descend(within, grid.high)
+        _polish(within)
+        done = _look_at_every_node(within)
     best = within.best
     score = None if best is None else best.product
-    bound = score
-    if not done:
-        least = max(look.least_open(), least_possible(minimize, k, own.records))
-        bound = least if score is None else min(score, least)
+    bound = score if done else min(least, np.inf if score is None else score)
     return Optimum(best, score, bound, done, grid.size, len(within.seen), list(within.seen.values()))
+
+
+def _look_at_every_node(search: LatticeSearch) -> bool:
+    """Whether there was time."""
+    grid, strides = search.grid, strides_of(search.grid)
+    for place in range(grid.size - 1, -1, -1):
+        if search.late:
+            return False
+        search.look(grid.low + place // strides % (grid.high - grid.low + 1))
+    return True
 
 
 def _least_members(evaluate: Evaluator) -> int:
     """How many members every class has that is kept."""
     return max((model.k for model in evaluate.models if isinstance(model, KAnonymity)), default=1)
-
-
-def _walk(search: LatticeSearch, evaluate: Evaluator, minimize: str) -> Optimum:
-    """Look at every node that can be feasible, from the coarsest on, or at as many as there is time for: where nothing
-    may be suppressed, and where the lattice is too large for bounds."""
-    grid, measure = search.grid, CLASS_MEASURES[minimize]
-    outcomes: list[NodeOutcome] = []
-    strides = strides_of(grid)
-    closed = np.zeros(grid.size if grid.size <= _LISTED else 0)
-    done = True
-    for place in range(grid.size - 1, -1, -1):
-        if len(closed) and closed[place] == np.inf:
-            continue
-        if search.late:
-            done = False
-            break
-        levels = grid.low + place // strides % (grid.high - grid.low + 1)
-        outcome = evaluate(levels)
-        if outcome.below is None and len(closed):
-            raise_bounds(closed, strides, grid.low, levels, grid.below_factors(None), np.inf)
-        if outcome.feasible:
-            kept = evaluate.kept_sizes(levels)
-            members = int(kept.sum()) + outcome.suppressed
-            outcome = replace(outcome, product=measure(kept, outcome.suppressed, members))
-            if search.is_better(outcome):
-                search.best = outcome
-        outcomes.append(outcome)
-    best = search.best
-    score = None if best is None else best.product
-    bound = score if done else least_possible(minimize, _least_members(evaluate), evaluate.records)
-    return Optimum(best, score, bound, done, grid.size, len(outcomes), outcomes)

@@ -19,6 +19,9 @@ from shoal.results import Grid, Headline, Notes, Result, Section
 from shoal.vocabulary import Minimize
 from shoal.wording import in_words, percent
 
+# for which k the least loss is told, and how many of the best generalisations
+_KS, _BEST = (2, 3, 5, 10, 20, 50, 100), 10
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -75,10 +78,10 @@ def _cells(node: Solution) -> tuple[str, str, str]:
     return f"{node.score:.4f}", f"{node.suppressed_rows:,}", f"{node.classes:,}"
 
 
-def solution_space(prepared: Prepared, ks: Sequence[int] = (), best: int = 10) -> SolutionSpace:
+def solution_space(prepared: Prepared) -> SolutionSpace:
     """The best nodes that keep the policy, and the least loss for each k: how much a lower risk costs.
 
-    The frontier is proven too: for every k (by default 2, 3, 5, 10, 20, 50, 100 and the policy's own) the optimum is
+    The frontier is proven too: for every k (2, 3, 5, 10, 20, 50, 100 and the policy's own) the optimum is
     searched with the other models unchanged.
     """
     generalized = generalize(prepared.space, prepared.policy.models, prepared.options)
@@ -99,12 +102,12 @@ def solution_space(prepared: Prepared, ks: Sequence[int] = (), best: int = 10) -
         (node for node in optimum.seen if node.feasible), key=lambda node: (node.product, node.suppressed, node.levels)
     )
     # sums of classes that were rolled up differ in their last digits
-    chief = feasible[:best] if by_class else [evaluate.exactly(np.array(node.levels)) for node in feasible[:best]]
+    chief = feasible[:_BEST] if by_class else [evaluate.exactly(np.array(node.levels)) for node in feasible[:_BEST]]
     scores = [node.product if by_class else grid.score(node.product) for node in chief]
     top = [solution(node.levels, score, node.suppressed) for node, score in zip(chief, scores, strict=True)]
     frontier = []
     others: list[Model] = [model for model in prepared.policy.models if not isinstance(model, KAnonymity)]
-    for k in sorted({*(ks or (2, 3, 5, 10, 20, 50, 100)), *([own] if own > 1 else [])}):
+    for k in sorted({*_KS, *([own] if own > 1 else [])}):
         models = [KAnonymity(k=k), *others]
         if k == own and generalized.rounds:
             at = optimum

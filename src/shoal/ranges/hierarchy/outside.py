@@ -32,13 +32,12 @@ class UntrueLabels(ShoalError):
 
     def __init__(self, trees: Mapping[str, Hierarchy]) -> None:
         self.rows = {name: (np.flatnonzero(leaves_outside(tree)) + 1).tolist() for name, tree in trees.items()}
-        super().__init__(
-            Message(
-                "Refused, nothing was written. {}\nFix the file with `shoal hierarchy check --fix`, or declare with "
-                "`{labels_are_names}` that labels only name nodes, whatever range they seem to say.",
-                " ".join(_in_words(tree, self.rows[name]) for name, tree in trees.items()),
-            )
+        self.what = Message(
+            "{}\nFix the file with `shoal hierarchy check --fix`, or declare with "
+            "`{labels_are_names}` that labels only name nodes, whatever range they seem to say.",
+            " ".join(_in_words(tree, self.rows[name]) for name, tree in trees.items()),
         )
+        super().__init__(Message("Refused, nothing was written. {}", self.what))
 
 
 def check_labels(trees: Mapping[str, Hierarchy]) -> None:

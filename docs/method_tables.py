@@ -1,4 +1,4 @@
-"""The methods and their options as a Markdown table, for docs/anonymize.md; a test holds the page against it."""
+"""The methods and their options as the tables of docs/anonymize.md: `python docs/method_tables.py` prints them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from shoal.methods import METHODS
 
 
 def methods_table() -> str:
-    """One row per method: what it does, its options with their defaults, where it comes from.
-
-    >>> methods_table().splitlines()[0]
-    '| method | object | what it does | options | source |'
-    """
+    """One row per method: what it does, its options with their defaults, where it comes from."""
     lines = ["| method | object | what it does | options | source |", "|---|---|---|---|---|"]
     for name, kind in METHODS.items():
         options = ", ".join(f"`{option}`" for option in kind.model_fields)
@@ -28,3 +24,7 @@ def options_table() -> str:
             text = (field.description or "").replace("|", "\\|").replace("*", "\\*")
             lines.append(f"| `{name}` | `{option}` | {default} | {text} |")
     return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(methods_table(), options_table(), sep="\n\n")

@@ -1,1 +1,0 @@
-"""How a table is changed: one operator per file."""
