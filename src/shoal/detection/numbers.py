@@ -84,14 +84,14 @@ def are_measured(values: pl.Series) -> bool:
 
 
 def fill_their_length(values: pl.Series) -> bool:
-    """Whether whole numbers of at least five digits all have one length and lie evenly among all numbers of it.
+    """Whether whole numbers of at least six digits all have one length and lie evenly among all numbers of it.
 
     >>> draw = np.random.default_rng(1)
     >>> [fill_their_length(pl.Series(draw.integers(low, high, 200))) for low, high in ((10**5, 10**6), (24000, 190000))]
     [True, False]
     """
     numbers = whole_numbers(values)
-    if numbers is None or len(numbers) < RECORDS_THAT_TELL or numbers.min() < 10_000:
+    if numbers is None or len(numbers) < RECORDS_THAT_TELL or numbers.min() < 100_000:
         return False
     numbers = np.sort(numbers[:: max(1, len(numbers) // _LOOKED_AT)])
     least = 10.0 ** np.floor(np.log10(numbers[0]))
