@@ -23,6 +23,7 @@ from shoal.storage import Table
 from shoal.storage.column_type import ColumnType, type_word
 from shoal.storage.databases import Address, is_database
 from shoal.storage.formats.cells import defused_name
+from shoal.storage.reading.bytes import parse_json
 from shoal.storage.reading.files import is_address
 from shoal.storage.writing import OutputFormat
 from shoal.systems.files import replace
@@ -455,7 +456,7 @@ def read_json(path: Path, what: str, largest: int = LARGEST_MANIFEST) -> dict[st
             raise InputError(f"{path} is not an ordinary file.", cure)
         if found.st_size > largest:
             raise InputError(f"{path} has more than {largest:,} bytes: that is not a {what}.", cure)
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes())
     except FileNotFoundError:
         raise InputError(f"There is no {what} {path}.", cure) from None
     except InputError:

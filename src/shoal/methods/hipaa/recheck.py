@@ -9,12 +9,12 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from shoal.detection.ages import LIMIT, OLD, still_old
+from shoal.detection.clauses import Action, Treatment, hidden
 from shoal.detection.context import Context, context_of
+from shoal.detection.treatments import propose
 from shoal.engine import engine_of
 from shoal.errors import InputError
-from shoal.methods.hipaa.ages import LIMIT, OLD, still_old
-from shoal.methods.hipaa.clauses import Action, Treatment, hidden
-from shoal.methods.hipaa.proposals import propose
 from shoal.methods.hipaa.zip3 import LEAST_PEOPLE, RESTRICTED, Populations, shipped
 from shoal.policy import Policy
 from shoal.policy.judgement.shown_classes import Check
@@ -173,8 +173,7 @@ def _unlooked(kept: Sequence[str]) -> str:
 
 def _may_stay(column: Column, policy: Policy, context: Context) -> bool:
     """Whether nothing is found in a column that stays as it is."""
-    is_text = column.values.dtype == pl.String
-    return propose(column, policy, context).action == "kept" and not (is_text and hidden(column.values))
+    return propose(column, policy, context).action == "kept" and not hidden(column.values, column.frequencies())
 
 
 def _good(column: Column, word: str, year_of_data: int, populations: Populations) -> bool:

@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
+from shoal.detection.ages import top_coded
+from shoal.detection.clauses import CLAUSES, FOR_A_PERSON, Treatment, hidden
 from shoal.detection.context import Context, context_of
+from shoal.detection.treatments import propose
 from shoal.engine import Engine, TupleRecoding, engine_of
 from shoal.errors import InputError, Message, check_choice
 from shoal.exposure import IdentityRisk, risk
-from shoal.methods.hipaa.ages import top_coded
-from shoal.methods.hipaa.clauses import CLAUSES, FOR_A_PERSON, Treatment, hidden
-from shoal.methods.hipaa.proposals import propose
 from shoal.methods.hipaa.results import ClauseReport, Done, SafeHarbor, Status, Vintage
 from shoal.methods.hipaa.treat import EMPTIED, Births, TreatedColumns, Years, old_rows, treat, years_of_columns
 from shoal.methods.hipaa.zip3 import Populations, read_populations, shipped

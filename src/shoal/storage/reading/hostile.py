@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.parsers import expat
 
 from shoal.errors import InputError
 from shoal.storage.reading.bytes import EXPANSION_COUNTS_FROM, GREATEST_EXPANSION
@@ -401,10 +402,8 @@ _CELLS_COUNT_FROM, _SPARSE = 1 << 24, 200
 _MOST_REPEATED = 1 << 26
 _CHUNK = 1 << 22
 _CELL = re.compile(rb'\br="([A-Z]{1,3})([0-9]{1,9})"')
-_ROW = re.compile(rb"<table:table-row\b([^>]*)>(.*?)</table:table-row>", re.DOTALL)
-_REPEATED_ROWS = re.compile(rb'number-rows-repeated="([0-9]{1,12})"')
-_REPEATED_CELL = re.compile(rb"<table:(?:covered-)?table-cell\b([^>]*)>")
-_REPEATED_COLUMNS = re.compile(rb'number-columns-repeated="([0-9]{1,12})"')
+# elements inside each other, and digits of a count
+_DEEPEST, _MOST_DIGITS = 100, 12
 
 
 def check_archive(path: Path) -> None:
@@ -417,16 +416,18 @@ def check_archive(path: Path) -> None:
             unpacked = 0
             for name in names:
                 cells = _SheetCells()
-                ods = b"" if name == "content.xml" else None
+                ods = _OdsCells() if name == "content.xml" else None
                 for piece in _pieces(archive, name):
                     unpacked += len(piece)
                     _refuse_bomb(path, unpacked)
                     if name.startswith("xl/worksheets/"):
                         cells.add(piece)
                     elif ods is not None:
-                        ods += piece
+                        ods.add(piece)
                 _refuse_span(path, cells.spanned, max(_CELLS_COUNT_FROM, cells.seen * _SPARSE))
-                _refuse_span(path, _ods_cells(ods or b""), _MOST_REPEATED)
+                if ods is not None:
+                    ods.add(b"", last=True)
+                    _refuse_span(path, ods.cells, _MOST_REPEATED)
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError):
@@ -484,11 +485,41 @@ def _number_of(letters: bytes) -> int:
     return number
 
 
-def _ods_cells(content: bytes) -> int:
-    """The cells with a value that rows and columns which are repeated stand for."""
-    cells = 0
-    for attributes, inside in _ROW.findall(content):
-        times = max([1, *map(int, _REPEATED_ROWS.findall(attributes))])
-        filled = [cell for cell in _REPEATED_CELL.findall(inside) if b"value-type" in cell]
-        cells += times * sum(max([1, *map(int, _REPEATED_COLUMNS.findall(cell))]) for cell in filled)
-    return cells
+class _OdsCells:
+    """The cells with a value that repeated rows and columns stand for, of the content of an OpenDocument file.
+
+    Its reader never returns from some content that is no XML: all of it is parsed here, once, piece by piece.
+    """
+
+    def __init__(self) -> None:
+        self.cells, self._rows, self._depth = 0, 1, 0
+        self._parser = expat.ParserCreate()
+        self._parser.StartElementHandler = self._starts
+        self._parser.EndElementHandler = self._ends
+        self._parser.StartDoctypeDeclHandler = self._doctype
+
+    def add(self, piece: bytes, last: bool = False) -> None:
+        """Parse a piece; raises ValueError where it is no XML."""
+        try:
+            self._parser.Parse(piece, last)
+        except expat.ExpatError:
+            raise ValueError from None
+
+    def _starts(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ValueError
+        if name == "table:table-row":
+            self._rows = _repeated(attributes.get("table:number-rows-repeated"))
+        elif name in ("table:table-cell", "table:covered-table-cell") and "office:value-type" in attributes:
+            self.cells += self._rows * _repeated(attributes.get("table:number-columns-repeated"))
+
+    def _ends(self, name: str) -> None:
+        self._depth -= 1
+
+    def _doctype(self, *_: object) -> None:
+        raise ValueError
+
+
+def _repeated(times: str | None) -> int:
+    return max(1, int(times)) if times and len(times) <= _MOST_DIGITS and times.isdecimal() else 1
