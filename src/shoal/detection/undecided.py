@@ -21,9 +21,7 @@ from shoal.detection.context import (
 )
 from shoal.detection.contributions import determines
 from shoal.detection.numbers import RECORDS_THAT_TELL
-from shoal.detection.outliers import inside_cells, outliers
 from shoal.detection.profiles import yaml_key
-from shoal.detection.treatments import by_values
 from shoal.detection.values_inside import values_inside
 from shoal.identifiers import DECIDED, ColumnView, Finding, find_kinds
 from shoal.policy.manifest import decided_names
@@ -380,6 +378,8 @@ def look_at_values(
     """A column that seems harmless by its header, by its values: whether it stops a release after all, and why."""
     if not len(view.counts):
         return found
+    from shoal.detection.treatments import by_values
+
     looked = column
     if len(view.counts) < len(column.values):
         looked = Column(column.name, np.zeros(0, np.uint8), view.values, column.nulls, column.dtype)
@@ -413,6 +413,8 @@ def stray_identifiers(view: ColumnView) -> StrayIdentifiers | None:
     >>> stray_identifiers(ColumnView("remark", pl.Series(["stable", "call 617-555-0172"]), np.array([8, 1]), 9)).reason
     '1 of 9 records holds a phone.'
     """
+    from shoal.detection.outliers import inside_cells, outliers
+
     kinds = inside_cells(view.values, view.counts)
     if kinds:
         words = in_words([f"a {kind.replace('-', ' ')}" for kind in kinds])
