@@ -40,14 +40,19 @@ demo: setup
 	  --decide oshpd_id=other,los=other,adm_qtr=other
 	$(BIN)/shoal verify demo/safe.parquet --original demo/discharges.parquet
 	@printf '%s\n' 'columns: {age_yrs: quasi-identifier, sex: quasi-identifier, ethncty: quasi-identifier, race: quasi-identifier,' \
-	  '  patzip: quasi-identifier, patcnty: quasi-identifier, charge: sensitive, oshpd_id: other, los: other, adm_qtr: other}' \
+	  '  patzip: quasi-identifier, patcnty: quasi-identifier, los: quasi-identifier, adm_qtr: quasi-identifier,' \
+	  '  charge: sensitive, oshpd_id: identifier}' \
+	  'types: {charge: {type: number, round_to: 20000}}' \
+	  'threshold: 0.2' \
 	  'models: [{model: k-anonymity, k: 5}]' > demo/policy.yaml
 	$(BIN)/shoal publish demo/discharges.parquet --policy demo/policy.yaml -o demo/release --force
 	@echo
 	@echo "  200,000 hospital stays about nobody. A neighbour knows the census columns, a colleague also the hospital,"
 	@echo "  an insurer also the stay: read the table of knowledge from top to bottom. demo/safe.parquet is what may leave:"
-	@echo "  everybody shares their combination with four others at least. demo/release is the same as a folder to publish:"
-	@echo "  open its report with a browser: demo/release/report.html (its owner's: demo/release.private/report.html)."
+	@echo "  everybody shares their combination with four others at least. demo/release is a folder to publish and to sign:"
+	@echo "  with exact charges it would be a draft (they single out every second patient), so its policy rounds them to"
+	@echo "  20,000 dollars (what that costs stands in the report), counts the stay among what others know, and leaves out"
+	@echo "  the hospital. Open its report: demo/release/report.html (its owner's: demo/release.private/report.html)."
 	@echo "  The same with a mouse: $(BIN)/shoal app demo/discharges.parquet. More: README.md and docs/."
 
 # Tests of one group share a Spark session, so they stay on one worker.

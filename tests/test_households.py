@@ -182,7 +182,7 @@ def test_leaving_households_out_is_never_worse_than_leaving_none_out() -> None:
     rows = [(hid, room) for hid, rooms in enumerate(homes) for room in rooms]
     survey = pl.DataFrame(rows, schema=["hid", "rooms"], orient="row").with_columns(w=pl.lit(30.0))
     k_anonymous: list[dict[str, Any]] = [{"model": "k-anonymity", "k": 2}]
-    low_risk: list[dict[str, Any]] = [{"model": "highest-risk", "threshold": 0.05}]
+    low_risk: list[dict[str, Any]] = [{"model": "highest-risk", "threshold": 0.5}]
     for said in ({"models": k_anonymous}, {"models": low_risk, "weight": "w", "risk_over": "population"}):
         roles = {"rooms": "quasi-identifier", "hid": "identifier"}
         policy = Policy(columns=roles, household="hid", **said)  # type: ignore[arg-type]

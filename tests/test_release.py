@@ -96,14 +96,16 @@ def test_masking_by_a_policy(people: pl.DataFrame, tmp_path: Path) -> None:
     assert "no guarantee" in manifest["warning"]
 
 
-def test_a_release_is_four_files_and_the_private_one_is_private(people: pl.DataFrame, tmp_path: Path) -> None:
+def test_a_release_is_its_files_and_the_private_ones_are_private(people: pl.DataFrame, tmp_path: Path) -> None:
     path = released(people, tmp_path, seed=987654321)
     assert sorted(file.name for file in tmp_path.iterdir()) == [
         "safe.csv",
         "safe.dictionary.json",
         "safe.manifest.json",
+        "safe.policy.yaml",
         "safe.private.json",
     ]
+    assert stat.S_IMODE((tmp_path / "safe.policy.yaml").stat().st_mode) == 0o600
     assert stat.S_IMODE(private_path(path).stat().st_mode) == 0o600
     public = manifest_path(path).read_text() + (tmp_path / "safe.dictionary.json").read_text()
     assert "987654321" not in public
@@ -417,12 +419,12 @@ def test_tampering_with_the_manifest_is_caught(people: pl.DataFrame, tmp_path: P
 
 def test_verify_against_another_policy_than_the_releases(people: pl.DataFrame, tmp_path: Path) -> None:
     path = released(people, tmp_path, interval="columns")
-    names = dict.fromkeys(QI, "quasi-identifier")
-    lenient = Policy(columns=names, models=[KAnonymity(k=3)])  # type: ignore[arg-type]
+    names: Any = {**dict.fromkeys(QI, "quasi-identifier"), "race": "other", "charge": "other"}
+    lenient = Policy(columns=names, models=[KAnonymity(k=3)])
     found = shoal.verify(path, lenient, original=people)
     assert found.verdict == "holds"
     assert found.models[0].worst["columns"] == [f"{name}_{end}" for name in QI for end in ("low", "high")]
-    assert shoal.verify(path, Policy(columns=names, models=[KAnonymity(k=500)])).verdict == "refused"  # type: ignore[arg-type]
+    assert shoal.verify(path, Policy(columns=names, models=[KAnonymity(k=500)])).verdict == "refused"
 
 
 def test_verify_without_a_manifest_needs_a_policy(people: pl.DataFrame, tmp_path: Path) -> None:

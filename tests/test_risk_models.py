@@ -39,11 +39,12 @@ def both(frame: pl.DataFrame, policy: shoal.Policy) -> list[tuple[bool, dict[str
 
 
 def test_people_are_those_of_one_class_not_of_all_of_its_size() -> None:
-    """3 classes of one record of 102 from 1,000: each stands for 1 / E[1/F | 1], not for what 3 records would."""
+    """3 classes of one record of 102 from 1,000: the estimate is 1 / E[1/F | 1], not what 3 records would stand for; at
+    the safe end nobody knows more of a unique than itself."""
     risk, verify = both(FRAME, policy_of({"model": "k-map", "k": 100, "population_size": 1000}))
     people = 1 / expected_risk(np.array([1]), np.array([1000 / 102]))[0]
-    assert risk[1]["people"] == pytest.approx(people)
-    assert (risk[0], risk[1]["failing_classes"]) == (False, 3)
+    assert (risk[1]["people"], risk[1]["estimate"]) == (1, pytest.approx(people))
+    assert risk[0] is False
     assert verify == risk
 
 
@@ -52,7 +53,7 @@ def test_evidence_does_not_mix_histogram_and_members() -> None:
         Evidence(np.array([1]), np.array([3]), members=np.array([3]))
 
 
-@pytest.mark.parametrize("rule", ["value", "wildcard", "drop"])
+@pytest.mark.parametrize("rule", ["value", "wildcard"])  # under `drop` verify sets no row aside
 @settings(max_examples=12, deadline=None)
 @given(
     rows=st.lists(st.tuples(st.sampled_from([1, 2, 3, None]), st.sampled_from([1, 2, None])), min_size=2, max_size=9)

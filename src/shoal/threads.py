@@ -8,16 +8,24 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar, cast
 
 from shoal import progress
+from shoal.errors import InputError
 from shoal.systems import machine
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+_MOST, _DIGITS = 1024, 6
 
 
 def processors() -> int:
-    """How many processors this process may use; `SHOAL_THREADS` asks for fewer or more."""
-    asked = os.environ.get("SHOAL_THREADS", "")
-    return max(1, int(asked)) if asked.isdigit() else machine.processors()
+    """How many processors this process may use; `SHOAL_THREADS` asks for fewer or more, from 1 to 1024."""
+    asked = os.environ.get("SHOAL_THREADS", "").strip()
+    if not asked:
+        return machine.processors()
+    if not (asked.isascii() and asked.isdigit() and len(asked) <= _DIGITS and 1 <= int(asked) <= _MOST):
+        raise InputError(
+            f"The environment variable SHOAL_THREADS is not a whole number from 1 to {_MOST:,}.", "Set it, or unset it."
+        )
+    return int(asked)
 
 
 def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], step: str = "") -> list[Result]:

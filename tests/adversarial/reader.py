@@ -106,7 +106,7 @@ def _value(text: str, name: str) -> Any:
 
 def _models(trial: Trial, shown: list[Cells], suppressed: list[bool], beside: dict[str, list[Any]]) -> list[str]:
     rule = trial.policy["null_rule"]
-    counted = [row for row, texts in enumerate(shown) if rule != "drop" or "" not in texts]
+    counted = list(range(len(shown)))  # also under `drop`: no row that is in the file is set aside
     case, classes = _case(trial, shown, suppressed, beside, counted)
     left = [row for row in counted if suppressed[row] and (beside["s"][row] or beside["v"][row] is not None)]
     people = case.size([place for place, row in enumerate(counted) if suppressed[row]])
@@ -172,7 +172,7 @@ def _matching(trial: Trial, shown: list[Cells], suppressed: list[bool]) -> list[
     there = [
         (texts, weight)
         for texts, gone, weight in zip(shown, suppressed, weights, strict=True)
-        if not gone and (rule != "drop" or "" not in texts) and set(texts) - free
+        if not gone and set(texts) - free
     ]
     strict = trial.settings.get("reading") == "strict" and rule != "wildcard"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import shoal
+from accepted import ACCEPTED
 from shoal.app.verbs import VERBS, stepping
 from shoal.releases.signing import make_signing_key
 
@@ -56,6 +57,7 @@ def test_from_a_file_to_a_release_that_verifies(app: Any) -> None:
             "illness": "sensitive",
         },
         "models": [{"model": "k-anonymity", "k": 3}],
+        "attacks": ACCEPTED,
     }
     assert app.api.put(f"/api/v1/workspaces/{workspace}/policy", json=policy).json() == policy
     assert run(app, workspace, "publish", no_pdf=True, seed=1)["verdict"] == "holds"

@@ -10,6 +10,7 @@ import pytest
 
 import shoal
 import shoal.app
+from accepted import ACCEPTED
 from app.conftest import Running
 from shoal.app.counter import Counter
 from shoal.app.pages.charts import Point, bars, drawn, line_chart, shares_up_to
@@ -248,7 +249,7 @@ def test_a_release_is_signed_on_its_page(app: Running, people: Path, tmp_path: P
     for path in (key, elsewhere):
         make_signing_key(path)
     roles = {"age": "quasi-identifier", "sex": "other", "zip": "other", "illness": "other"}
-    workspace.set_policy({"columns": roles, "models": [{"model": "k-anonymity", "k": 3}]})
+    workspace.set_policy({"columns": roles, "models": [{"model": "k-anonymity", "k": 3}], "attacks": ACCEPTED})
     app.done(workspace, "publish", no_pdf=True)
     page = f"/w/{workspace.id}/release"
     with app.browser() as browser:

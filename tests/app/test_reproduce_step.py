@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from accepted import ACCEPTED
 from shoal.app.project import FileReading, Project, Workspace
 from shoal.app.reproduce_step import in_one, reproduce_step, script
 from shoal.releases.signing import make_signing_key
@@ -26,6 +27,7 @@ POLICY = {
         "illness": "sensitive",
     },
     "models": [{"model": "k-anonymity", "k": 3}],
+    "attacks": ACCEPTED,
 }
 
 

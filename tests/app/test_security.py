@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
 from shoal.app.project import Settings
+from shoal.app.run import REDIRECT, Server
 from shoal.app.security import CONTENT_POLICY, Sessions
 
 
@@ -184,3 +188,37 @@ def test_secrets_do_not_show(app: Any) -> None:
     assert app.settings.api_token not in repr(app.settings)
     assert len({Settings().token for _ in range(3)}) == 3
     assert Sessions(Settings()).cookie_name != Sessions(Settings()).cookie_name
+
+
+def test_the_browser_gets_the_token_by_a_file_that_only_its_owner_reads(app: Any, tmp_path: Path) -> None:
+    asked: list[str] = []
+    config = uvicorn.Config(lambda *_: None, host="127.0.0.1", port=0, log_config=None, lifespan="off")
+    server = Server(config, "/", app.settings, tmp_path / "api-token", (lambda _: None, asked.append))
+
+    async def started() -> None:
+        config.load()
+        server.lifespan = config.lifespan_class(config)
+        await server.startup()
+        await server.shutdown()
+
+    asyncio.run(started())
+    page = tmp_path / REDIRECT
+    for _ in range(100):
+        if not asked:
+            time.sleep(0.01)
+    assert asked == [page.as_uri()]
+    assert app.settings.token not in asked[0]
+    assert app.settings.token in page.read_text()
+    assert page.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_token_of_the_file_is_taken_and_a_page_of_ours_leads_on(app: Any) -> None:
+    address = f"{app.base}/w/none?token={app.settings.token}"
+    other = {"sec-fetch-site": "cross-site"}
+    assert httpx.get(f"{app.base}/w/none?token=wrong", headers=other).status_code == 403
+    assert httpx.get(address, headers={**other, "origin": "http://evil.example"}).status_code == 403
+    first = httpx.get(address, headers=other)
+    assert (first.status_code, "url=/w/none" in first.text) == (200, True)
+    assert "SameSite=strict" in first.headers["set-cookie"]
+    assert app.settings.token not in first.text
+    assert httpx.get(address, headers=other).status_code == 403

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 import subprocess
 import sys
+import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +17,7 @@ import pytest
 import shoal
 from shoal.errors import InputError
 from shoal.storage.formats import zstandard
-from shoal.storage.reading.bytes import PIECE, Compression, chunks, read_small
+from shoal.storage.reading.bytes import PIECE, Compression, chunks, parse_json, read_small
 
 
 def test_a_page_with_a_negative_count_is_refused(tmp_path: Path) -> None:
@@ -95,3 +98,52 @@ def test_devices_and_large_files_are_not_read_as_small_ones(tmp_path: Path) -> N
     path.write_bytes(b"#" * 1000)
     with pytest.raises(InputError, match="more than 999 bytes"):
         read_small(path, 999)
+
+
+def ods_of(path: Path, content: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
+        archive.writestr("content.xml", content)
+    return path
+
+
+_HEAD = (
+    b'<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+    b'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><office:body><office:spreadsheet>'
+)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<table:table-row>" * 20_000,  # never closed: a search for the ends of each is quadratic
+        _HEAD + b'<table:table table:name="S"><table:table-row><table:table-cell <\x00</office:document-content>',
+        b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">]>' + _HEAD,
+        _HEAD + b"<a>" * 5_000,
+    ],
+    ids=["rows in rows", "no XML", "entities", "deep"],
+)
+def test_content_of_an_ods_file_that_is_no_xml_is_refused_at_once(tmp_path: Path, content: bytes) -> None:
+    path = ods_of(tmp_path / "a.ods", content)
+    with pytest.raises(shoal.InputError, match="damaged or cut short"):
+        shoal.profile(path)
+
+
+def test_texts_of_a_database_that_are_no_texts_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("adbc_driver_sqlite")
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        connection.execute("CREATE TABLE t (name TEXT)")
+        connection.execute("INSERT INTO t VALUES ('Ada'), (CAST(X'41ff42' AS TEXT))")
+        connection.commit()
+    with pytest.raises(shoal.InputError, match="not UTF-8"):
+        shoal.profile(f"sqlite:///{tmp_path / 'a.db'}?table=t")
+
+
+@pytest.mark.parametrize("text", ['{"format": "\\ud800"}', '{"\\uDBFF": 1}', '{"a": "\\udc00\\ud800"}'])
+def test_half_a_character_in_a_plan_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+    with pytest.raises(shoal.InputError, match="is not a plan of shoal"):
+        shoal.apply_plan({"age": [1, 2]}, plan=path)
+    assert parse_json('{"a": "\\ud83d\\ude00"}') == {"a": "\N{GRINNING FACE}"}

@@ -123,8 +123,7 @@ def keeps(model: Any, case: Case, key: Key) -> bool:
         case "k-map":
             if model.population is not None:
                 return case.people[model.population][key] >= model.k
-            risk = expected_risk(size, Fraction(case.records, model.population_size))
-            return risk <= 1 / model.k * (1 + NEAR)
+            return least_people(size, Fraction(case.records, model.population_size), model.population_size) >= model.k
         case "delta-presence":
             people = case.people[model.population][key]
             return people > 0 and decimal(model.low) <= Fraction(size, people) <= decimal(model.high)
@@ -190,17 +189,14 @@ def linked(case: Case, key: Key, x: Sequence[str], y: str) -> set[Any]:
     return {case.columns[y][row] for rows in same for row in rows} - {None}
 
 
-def expected_risk(size: int, share: Fraction) -> float:
-    """E[1/F] with F - f negative binomial: the sum over F of 1/F C(F-1, f-1) p^f (1-p)^(F-f)."""
-    p = float(share)
-    if p == 1:
-        return 1 / size
-    total, people, chance = 0.0, size, p**size
-    while people < 200 or chance > 1e-18:
-        total += chance / people
+def least_people(size: int, share: Fraction, population: int) -> int:
+    """The first F from `size` on whose N / F groups show `size` or more of their people more than 1 / 20 times."""
+    people = size
+    while True:
+        fewer = sum(math.comb(people, shown) * share**shown * (1 - share) ** (people - shown) for shown in range(size))
+        if Fraction(population, people) * (1 - fewer) > Fraction(1, 20):
+            return people
         people += 1
-        chance *= (1 - p) * (people - 1) / (people - size)
-    return total
 
 
 def distance(case: Case, values_here: Values, values_whole: Values, model: Any) -> Fraction:

@@ -131,11 +131,14 @@ def test_by_hand(model: Model, figures: list[float], holds: bool) -> None:
 
 
 def test_estimated_people_by_hand() -> None:
-    """SPEC 5 with p = 1/2, q = 1: a class of one q ln(1/p), of two q - q² ln(1/p); all sampled: the class itself."""
+    """The estimate by SPEC 5 with p = 1/2: a class of one q ln(1/p), q = 1; all sampled: the class itself. The figure
+    is the safe end, where the groups of so many people that show f records are more than one in twenty tables."""
     sizes = Evidence(np.array([1, 2]), records=3)
-    found = KMap(k=2, population_size=6).measure(sizes)
-    assert found.tolist() == pytest.approx([1 / LN2, 1 / (1 - LN2)])
+    assert KMap(k=2, population_size=6).judge(sizes).worst["estimate"] == pytest.approx(1 / LN2)
     assert KMap(k=2, population_size=3).measure(sizes).tolist() == pytest.approx([1, 2])
+    found = KMap(k=2, population_size=1000).measure(Evidence(np.array([1, 3, 4, 5]), records=100))
+    # 1000 / F P(Bin(F, .1) >= f): for f = 4 .025 of 4 people and .092 of 5; for f = 5 .009 of 6, .022 of 7, .054 of 8
+    assert found.tolist() == [1, 3, 5, 8]
 
 
 # the definition as oracle

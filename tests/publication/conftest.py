@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from accepted import ACCEPTED
 
 TAG = "<script>alert(1)</script>"
 TYPST = '#panic("x") $x$ *bold* @label'
@@ -43,6 +44,7 @@ PLANTED_POLICY: dict[str, Any] = {
         TYPST: "sensitive",
     },
     "models": [{"model": "k-anonymity", "k": 5}],
+    "attacks": ACCEPTED,
     "knowledge": {TAG: ["age", TAG], "work": [CJK]},
     "threshold": "0.25",
     "context": {"recipient": f"everybody {TAG}", "expires": "2031-05-17", "responsible": "the officer"},

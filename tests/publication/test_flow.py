@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pty
+import random
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ import polars as pl
 import pytest
 
 import shoal
+from accepted import ACCEPTED
 from shoal.reports.findings import checked_findings, read_findings
 from shoal.reports.publication import publish as module
 from shoal.reports.publication.small_counts import public_edition, small_counts_hidden
@@ -28,6 +30,7 @@ from shoal.reports.report import document, report_html
 POLICY: dict[str, Any] = {
     "columns": {"age": "quasi-identifier", "illness": "sensitive"},
     "models": [{"model": "k-anonymity", "k": 3}],
+    "attacks": ACCEPTED,
 }
 PEOPLE = pl.DataFrame({"age": [30, 34, 51, 52] * 6, "illness": ["flu", "cold"] * 12})
 SHOAL = [sys.executable, "-m", "shoal"]
@@ -187,7 +190,7 @@ def test_claims_of_a_manifest_are_held_by_the_findings(published: Path, part: st
     """What cannot be measured again cannot be changed in the manifest alone; report and findings know its hash."""
     shutil.rmtree(published / "release.private")
     release, place = published / "release", published / "release" / "data.manifest.json"
-    assert "only claimed: method, parameters, " in str([check.detail for check in shoal.verify(release).checks])
+    assert "claimed, not checked: method, parameters, " in str([check.detail for check in shoal.verify(release).checks])
     manifest = json.loads(place.read_text())
     other = {"method": "lattice", "parameters": {"k": 9}, "notes": ["good"], "created": "2001-01-01T00:00:00+00:00"}
     if part in other:
@@ -234,22 +237,53 @@ def test_a_policy_that_no_method_keeps_is_refused_with_the_model_and_its_figure(
     assert ">Signature<" not in page
 
 
-def test_a_refusal_by_attacks_names_the_figure_the_limit_and_a_cure(tmp_path: Path) -> None:
-    ages = [20 + i % 60 for i in range(240)]
-    frame = pl.DataFrame({"age": ages, "illness": [f"i{i % 7}" for i in range(240)], "ward": list(range(240))})
-    policy = {
-        **POLICY,
-        "columns": {**POLICY["columns"], "ward": "other"},
-        "attacks": {"singling_out": 0.0},
-    }
-    result = shoal.publish(frame, policy, output=tmp_path / "release", keep_evidence=tmp_path / "evidence")
-    assert result.steps[-1].name == "attack"
-    assert result.steps[-1].verdict in ("limit exceeded", "limit not tested")
-    assert "limit 0" in (result.refusal or "") or "not tested" in (result.refusal or "")
-    assert "`attacks`" in (result.refusal or "")
-    found = read_findings(tmp_path / "evidence")
-    assert found["data"]["released"] == 0
-    assert found["data"]["released_sha256"] is None
+def test_what_attacks_leave_makes_a_draft_with_the_column_the_cure_and_its_cost(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    people = [
+        (20 + draw.randrange(40), draw.choice(("flu", "cold", "ache")), draw.randrange(50_000)) for _ in range(600)
+    ]
+    frame = pl.DataFrame(people, schema=["age", "illness", "charge"], orient="row")
+    models = [{"model": "k-anonymity", "k": 20}]
+    policy = {**POLICY, "columns": {**POLICY["columns"], "charge": "other"}, "models": models}
+    del policy["attacks"]
+    policy["threshold"] = 0.35
+    result = shoal.publish(frame, policy, output=tmp_path / "release", pdf=False)
+    assert result.verdict == "draft"
+    said = result.summary()
+    assert said.startswith("Draft, not a release: singling-out succeeds for ")
+    for words in ("(limit 35.0%), by column charge", "round charge to multiples of", "of the mean, on average"):
+        assert words in said
+    assert "`attacks: {singling_out: {limit: 0.35, accept: why}}`" in said
+    assert sorted(file.name for file in (tmp_path / "release").iterdir()) == ["findings.json", "report.html"]
+    assert not (tmp_path / "release.private").exists()
+    page = (tmp_path / "release" / "report.html").read_text()
+    assert "This is a draft, not a release" in page
+    assert ">Signature<" not in page
+    found = read_findings(tmp_path / "release")
+    assert (found["data"]["released"], found["data"]["released_sha256"]) == (0, None)
+    # the cure holds, and so does an acceptance, which stands above the signature
+    step = int(said.split("round_to: ")[1].split("}")[0])
+    cured = {**policy, "types": {"charge": {"type": "number", "round_to": step}}}
+    assert shoal.publish(frame, cured, output=tmp_path / "release", pdf=False, force=True).verdict == "holds"
+    reason = "they are invented, every one"
+    accepted = {**policy, "attacks": {"singling_out": {"limit": "35%", "accept": reason}}}
+    done = shoal.publish(frame, accepted, output=tmp_path / "accepted", pdf=False)
+    page = (tmp_path / "accepted" / "report.html").read_text()
+    assert (done.verdict, page.count(reason) >= 2) == ("holds", True)
+    assert page.rindex(reason) < page.index("Valid until")
+    # a bare number is a limit without an acceptance
+    assert shoal.publish(frame, {**policy, "attacks": {"singling_out": 0.35}}).verdict == "draft"
+
+
+def test_what_is_not_proven_is_said_and_is_no_draft() -> None:
+    draw = random.Random(1)
+    ages, ills = [draw.randrange(20, 24) for _ in range(60)], [draw.choice("abc") for _ in range(60)]
+    policy = {**POLICY, "attacks": {"inference": 0.0}}
+    result = shoal.publish(pl.DataFrame({"age": ages, "illness": ills}), policy)
+    assert result.verdict == "holds"
+    said = [warning for warning in result.warnings or [] if warning.startswith("inference by")]
+    assert len(said) == 1
+    assert said[0].endswith("not proven with 30 targets")
 
 
 def test_evidence_is_replaced_by_evidence_and_by_nothing_else(tmp_path: Path) -> None:
@@ -486,7 +520,11 @@ GRADES = pl.DataFrame(
     {"grade": [*["low", "mid", "high", "mid"] * 6, "zenith"], "illness": [*["flu", "cold"] * 12, "flu"]}
 )
 ORDER = {"type": "ordered", "order": ["low", "mid", "high", "zenith", "ultra"], "map": {"z": "zenith", "l": "low"}}
-GRADED = {"columns": {"grade": "quasi-identifier", "illness": "sensitive"}, "types": {"grade": ORDER}}
+GRADED: dict[str, Any] = {
+    "columns": {"grade": "quasi-identifier", "illness": "sensitive"},
+    "types": {"grade": ORDER},
+    "attacks": ACCEPTED,
+}
 
 
 def test_values_of_an_order_that_nobody_shows_stay_with_the_owner(tmp_path: Path) -> None:

@@ -10,12 +10,14 @@ import polars as pl
 import pytest
 
 import shoal
+from accepted import ACCEPTED
 from shoal.storage.formats import ColumnLabels, format_of
 from shoal.storage.reading import read
 
 POLICY: dict[str, Any] = {
     "columns": {"age": "quasi-identifier", "sex": "quasi-identifier", "illness": "sensitive"},
     "models": [{"model": "k-anonymity", "k": 3}],
+    "attacks": ACCEPTED,
 }
 PEOPLE = pl.DataFrame({"age": [30, 34, 51, 52] * 6, "sex": [1, 2] * 12, "illness": [1, 2, 3] * 8})
 LABELS = {"sex": ColumnLabels("Sex of the person", {1: "female", 2: "male"})}

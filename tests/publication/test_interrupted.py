@@ -9,11 +9,13 @@ import polars as pl
 import pytest
 
 import shoal
+from accepted import ACCEPTED
 from shoal.reports.publication import publish as module
 
 POLICY: dict[str, Any] = {
     "columns": {"age": "quasi-identifier", "illness": "sensitive"},
     "models": [{"model": "k-anonymity", "k": 3}],
+    "attacks": ACCEPTED,
 }
 PEOPLE = pl.DataFrame({"age": [30, 34, 51, 52] * 3, "illness": ["flu", "cold"] * 6})
 

@@ -228,7 +228,7 @@ def test_suppressed_rows_are_measured_or_claimed_and_not_both(tmp_path: Path, re
     manifest["findings"]["suppressed_rows"] += removed
     place.write_text(json.dumps(manifest))
     [said] = [one.detail for one in shoal.verify(tmp_path / "x.csv").checks if one.name == "figures"]
-    again, claims = said.split("; only claimed: ")
+    again, claims = said.split("; claimed, not checked: ")
     assert "suppressed_rows" in again
     assert "suppressed_rows" not in claims
     assert ("suppressed rows as the method counts them" in claims) == bool(removed)

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.methods.hipaa.clauses import hidden
+from shoal.detection.clauses import hidden
 from shoal.methods.hipaa.results import next_command, what_is_left
 from shoal.methods.hipaa.zip3 import shipped
 

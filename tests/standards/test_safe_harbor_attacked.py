@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.methods.hipaa.clauses import hidden
+from shoal.detection.clauses import hidden
 
 SEX = ["f", "m"]
 LYING = (

@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from detection import labelled_makers as m
-from shoal.methods.hipaa.clauses import CLAUSES
+from shoal.detection.clauses import CLAUSES
 from shoal.methods.hipaa.safe_harbor import SafeHarbor
 
 ROWS = 120

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.app.jobs import Job, last_done
 from shoal.app.project import Workspace
-from shoal.policy.manifest import files_of
+from shoal.policy.manifest import OWNERS_ENDINGS, files_of
 
 _PIECE = 1 << 20
 _DAY = (1980, 1, 1, 0, 0, 0)
@@ -51,9 +51,8 @@ def public_files(job: Job) -> list[Path]:
         return []
     if released.is_dir():
         return sorted(path for path in released.rglob("*") if path.is_file() and not path.is_symlink())
-    private = (".private.json", ".plan.json")
     found = [Path(path) for path in files_of(released)]
-    return [path for path in found if path.is_file() and not path.name.endswith(private)]
+    return [path for path in found if path.is_file() and not path.name.endswith(OWNERS_ENDINGS)]
 
 
 def zipped(files: list[Path], folder: Path) -> Iterator[bytes]:

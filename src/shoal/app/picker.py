@@ -10,6 +10,7 @@ from typing import Any
 from shoal.app.policy_texts import named_files
 from shoal.app.project import PROJECT_MARK
 from shoal.errors import InputError
+from shoal.policy.manifest import OWNERS_ENDINGS
 
 MOST_ENTRIES = 2_000
 # what a reader takes for more than the one path: patterns, addresses, the home of a user; and what no name holds
@@ -150,7 +151,7 @@ def _is_hidden(name: str) -> bool:
     (True, True, True, False)
     """
     # not every file system tells capitals apart
-    return name.startswith(".") or name.lower().endswith((".private", ".private.json", ".plan.json"))
+    return name.startswith(".") or name.lower().endswith((".private", *OWNERS_ENDINGS))
 
 
 def _not_allowed() -> InputError:

@@ -13,6 +13,7 @@ from typing import Any
 import uvicorn
 
 from shoal.app.project import LOCAL_HOST, Settings
+from shoal.app.security import leading_to
 from shoal.app.server import close, create_app
 from shoal.errors import InputError
 from shoal.storage.spill import bytes_of
@@ -20,6 +21,8 @@ from shoal.storage.writing import write_bytes
 from shoal.systems.console import shell_line
 
 Say = Callable[[str], None]
+# the page by which the browser gets the address with its token
+REDIRECT = "open.html"
 _WARNING = "It listens beyond this machine, unencrypted: whoever has a token reads and writes all that this app can."
 
 
@@ -58,6 +61,7 @@ def run(
         _be_silent()
         Server(config, where, settings, key_file, (say, webbrowser.open if browser else None)).run()
     finally:
+        (app.state.project.folder / REDIRECT).unlink(missing_ok=True)
         close(app)
 
 
@@ -105,4 +109,12 @@ class Server(uvicorn.Server):
         # what the first page after a click needs is loaded while the browser starts
         threading.Thread(target=import_module, args=("shoal.policy",), daemon=True).start()
         if self._browse is not None:
-            threading.Thread(target=self._browse, args=(address,), daemon=True).start()
+            page = redirect_file(self._key_file.parent, address)
+            threading.Thread(target=self._browse, args=(page.as_uri(),), daemon=True).start()
+
+
+def redirect_file(folder: Path, address: str) -> Path:
+    """A page that leads to an address, for its owner's eyes only: a command line is read by every user of a machine."""
+    page = folder / REDIRECT
+    write_bytes(page, leading_to(address).encode(), 0o600)
+    return page.absolute()

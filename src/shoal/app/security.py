@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import secrets
+from html import escape
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -142,15 +143,28 @@ class Guard:
         if not self._is_our_host(scope, headers):
             return refuse(scope, 421, "This address does not belong to the app.", "Use the address it printed.")
         known = self.sessions.knows(headers)
+        token = dict(parse_qsl(_query(scope))).get("token")
+        if known is None and token is not None and scope["method"] in _SAFE and headers.get("origin") is None:
+            cookie = self.sessions.exchange(token)  # whoever has the token may come from anywhere: it is good once
+            if cookie is not None:
+                return self._welcome(scope, headers, cookie)
         if known != "token" and not _from_our_pages(scope, headers, known):
             return refuse(scope, 403, "The request comes from another site.", "Use the app's own pages.")
         if known is not None or scope["path"].startswith("/static/"):
             given = [name for name, _ in parse_qsl(_query(scope), keep_blank_values=True)]
             return None if "token" not in given else _without_token(scope)
-        token = dict(parse_qsl(_query(scope))).get("token")
-        if token is None or scope["method"] not in _SAFE or (cookie := self.sessions.exchange(token)) is None:
-            return refuse(scope, 403, "This browser has no session with the app.", _AGAIN)
-        answer = _without_token(scope)
+        return refuse(scope, 403, "This browser has no session with the app.", _AGAIN)
+
+    def _welcome(self, scope: Scope, headers: Headers, cookie: str) -> Response:
+        """The page without the token, with the cookie; after a page of elsewhere (our redirect file) one of ours leads
+        there, because a browser does not send a strict cookie where another site sent it."""
+        there = _without_token(scope)
+        answer: Response = there
+        if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
+            to = escape(there.headers["location"])
+            answer = HTMLResponse(
+                f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={to}">'
+            )
         answer.set_cookie(self.sessions.cookie_name, cookie, httponly=True, samesite="strict", path="/")
         return answer
 
@@ -164,6 +178,11 @@ class Guard:
             return False
         own = {LOCAL_HOST, "localhost", "::1", self.settings.host}
         return name in own or (self.settings.host in ("0.0.0.0", "::") and _is_address(name))
+
+
+def leading_to(address: str) -> str:
+    """A page that leads to an address."""
+    return f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={escape(address)}">'
 
 
 def split_host(text: str) -> tuple[str, int]:

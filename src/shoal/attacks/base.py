@@ -119,8 +119,9 @@ def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None =
     'not tested'
     """
     found: dict[str, AttackVerdict] = {}
+    limit_of = {} if limits is None else limits.limits()
     for criterion in get_args(Criterion):
-        limit = None if limits is None else getattr(limits, criterion.replace("-", "_"))
+        limit = limit_of.get(criterion)
         those = [one for one in outcomes if one.criterion == criterion]
         ends = ends_of(those)
         if not ends:

@@ -17,7 +17,6 @@ from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, v
 from shoal.attacks.common import differ_in_writing
 from shoal.errors import InputError, as_names
 from shoal.policy.judgement.shown_classes import shown_in
-from shoal.policy.manifest import names_as_released
 from shoal.releases.readable import Readable, readable
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Result, Section
 from shoal.storage.reading import Options
@@ -141,7 +140,7 @@ def _side(source: Any, person: str, names: list[str], sensitive: list[str], opti
     rule: NullRule = "value"
     if manifest is not None:
         rule = manifest.policy.null_rule
-        names = names or names_as_released(manifest.policy, manifest)
+        names = names or list(manifest.quasi_identifiers)
         sensitive = sensitive or list(manifest.policy.sensitive)
     if not names or not sensitive:
         what = "quasi-identifiers" if not names else "sensitive column"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import polars as pl
@@ -12,14 +12,16 @@ import polars as pl
 from shoal.attacks.base import AttackOutcome, AttackResult, outcome_sections, verdicts_of
 from shoal.attacks.common import check_rows_out, check_writing, columns_in_common, write_rows
 from shoal.attacks.linking.link import Linkage
-from shoal.errors import InputError, Setting, check_at_least
+from shoal.errors import InputError, Setting, check_at_least, check_choice
 from shoal.policy import Policy
+from shoal.ranges.forms import ColumnForm
 from shoal.releases.readable import Readable, readable
 from shoal.results import Figure, Figures, Headline, Section, where_known
 from shoal.storage import Array, Table
 from shoal.storage.reading import declaring, read
 from shoal.verbs.attacking import AttackLinkRequest
 from shoal.verbs.base import takes
+from shoal.vocabulary import Generalized
 from shoal.wording import counted, percent
 
 # boxes times columns up to which it is also measured what each column adds
@@ -80,8 +82,10 @@ def attack_link(source: Any, asked: AttackLinkRequest) -> LinkResult:
 
     A released cell may be a value, a range, a prefix, a set, a node of a tree or `*`: a record is a candidate for
     everybody whose values lie in all its cells. Where values were replaced by means or changed at random, the nearest
-    records are candidates, equally near ones alike. `truth` is a column of both files that says who is who. In
-    `targets_out` are the rows of the identified file that fit one record only.
+    records are candidates, equally near ones alike. `generalized`: whether texts such as `[20;29]` are ranges where no
+    manifest says so. `truth` is a column of both files that says who is who, `person` one of the release that says
+    whose row each is: candidates are persons then. In `targets_out` are the rows of the identified file that fit one
+    record only.
 
     >>> release = {"age": ["[20;29]", "[20;29]", "31"], "sex": ["f", "f", "m"]}
     >>> found = attack_link(release, identified={"age": [25, 31], "sex": ["f", "m"]})
@@ -89,13 +93,18 @@ def attack_link(source: Any, asked: AttackLinkRequest) -> LinkResult:
     (1, 1.5, 1)
     """
     check_at_least(0, asked.seed, Setting("seed"))
+    check_choice(Setting("generalized"), asked.generalized, get_args(Generalized))
     check_rows_out(asked.targets_out, asked.force, release=source, identified_file=asked.identified)
     released = readable(source, asked.options)
+    if asked.generalized == "no":
+        released = _as_texts(released)
+    if asked.person is not None and asked.person not in released.table.columns:
+        raise InputError.missing_columns([asked.person], released.table.names, "The release")
     known = asked.policy if asked.policy is not None else _policy(released)
     people = read(asked.identified, None, declaring(asked.options, released.types))
     if not people.rows:
         raise InputError("The identified file has no rows.", "Give people to look for.")
-    columns = columns_in_common(_without(released, asked.truth), people, asked.on)
+    columns = columns_in_common(_without(_without(released, asked.truth), asked.person), people, asked.on)
     check_writing(released, people, columns)
     found = Linkage.of(
         released,
@@ -104,15 +113,20 @@ def attack_link(source: Any, asked: AttackLinkRequest) -> LinkResult:
         rule=asked.null_rule or (known.null_rule if known else "value"),
         count=_count(released, known),
     )
-    records = found.records
-    right = None if asked.truth is None else _right(found, released, people, asked.truth)
+    records, right = found.records, None if asked.truth is None else _right(found, released, people, asked.truth)
+    if asked.person is not None:
+        records = found.persons(released.table[asked.person].codes)
+        right = None if right is None else np.minimum(right, 1.0)  # all right records are one person's
     scores = np.divide(1.0 if right is None else right, records, out=np.zeros(people.rows), where=records > 0)
     notes = (
         []
         if asked.truth is not None
         else ["who is who is not known: the right record is taken to be among those that fit"]
     )
-    notes += _what_helped(released, people, columns, float(scores.mean()), known) if asked.truth is None else []
+    if asked.person is not None:
+        notes.append(f"candidates are persons, by column {asked.person} of the release")
+    elif asked.truth is None:
+        notes += _what_helped(released, people, columns, float(scores.mean()), known)
     outcome = AttackOutcome.of("linkage", "linkability", scores, notes=notes)
     write_rows(asked.targets_out, np.flatnonzero(records == 1))
     return _result(outcome, records, right, list(columns), asked.seed, known, released)
@@ -156,6 +170,12 @@ def _policy(released: Readable) -> Policy | None:
 def _count(released: Readable, policy: Policy | None) -> str | None:
     count = None if policy is None else policy.count
     return count if count in released.table.columns else None
+
+
+def _as_texts(released: Readable) -> Readable:
+    """The release with every cell as the value that it says, but where its manifest says what a column's cells are."""
+    plain = {name: ColumnForm(kind="as-it-was") for name in released.table.names if name not in released.forms}
+    return replace(released, forms={**released.forms, **plain})
 
 
 def _without(released: Readable, truth: str | None) -> Readable:

@@ -57,7 +57,8 @@ class Subject:
     @property
     def released_quasi_identifiers(self) -> list[str]:
         """The policy's quasi-identifiers under the names that they were released as, those that are there."""
-        names = names_as_released(self.policy, self.manifest)
+        names = self.policy.quasi_identifiers or ([] if self.manifest is None else self.manifest.quasi_identifiers)
+        names = names_as_released(names, self.table.columns)
         pairs = self.released.pairs
         names = [end for name in names for end in pairs.get(name, (name,))]
         return [name for name in names if name in self.table.columns]

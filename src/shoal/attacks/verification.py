@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from shoal.attacks.base import AttackResult, ends_of, is_open, is_unproven, unproven
+from shoal.attacks.base import (
+    AttackOutcome,
+    AttackResult,
+    ends_of,
+    exceeds,
+    is_open,
+    is_unproven,
+    twin_in,
+    unproven,
+)
 from shoal.attacks.battery import attack as attack_release
+from shoal.attacks.statistics import cut
 from shoal.errors import InputError
+from shoal.models import KAnonymity
+from shoal.policy import Policy
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.sections import AttackLimits
+from shoal.policy.thresholds import find_threshold
 from shoal.releases.results import Verification
 from shoal.releases.verify import policy_to_verify
 from shoal.releases.verify import verify as verify_file
@@ -35,7 +49,7 @@ def verify(source: Any, request: VerifyRequest) -> Verification:
     if request.control is not None and not request.attack:
         raise InputError("A control is given, and no attack is asked for.", "Ask for the attacks too.")
     limits = policy_to_verify(source, request.policy, request.options).attacks if request.attack else None
-    if request.attack and (limits is None or not limits.model_dump(exclude_none=True)):
+    if request.attack and (limits is None or not limits.limits()):
         raise InputError(
             "The policy has no limits on attacks.", "Add a section such as `attacks: {singling_out: 0.05}`."
         )
@@ -71,12 +85,13 @@ def verify(source: Any, request: VerifyRequest) -> Verification:
 
 
 def limit_checks(result: AttackResult, limits: AttackLimits) -> list[Check]:
-    """Every criterion that has a limit: the upper end of each attack's excess is at most that."""
+    """Every criterion that has a limit: the upper end of each attack's excess is at most that, or what is above it was
+    accepted with a reason."""
     checks = []
-    for name, limit in limits.model_dump(exclude_none=True).items():
-        criterion = name.replace("_", "-")
+    for criterion, limit in limits.limits().items():
         those = [one for one in result.attacks if one.criterion == criterion]
-        ends = ends_of(those)
+        ends, reason = ends_of(those), limits.accepted(criterion)
+        verdict = result.verdict[criterion]
         detail = f"not tested: {_untested(criterion, result)}"
         if ends:
             worst = max(ends, key=lambda attack: ends[attack])
@@ -84,10 +99,70 @@ def limit_checks(result: AttackResult, limits: AttackLimits) -> list[Check]:
             if unsure := [one.name for one in those if is_open(one, those)]:
                 detail += f"; nothing that lets it pass is known of {in_words(unsure)}"
             outcome = next((one for one in those if one.name == worst), None)
-            if outcome is not None and result.verdict[criterion] == "fail" and is_unproven(outcome):
+            if outcome is not None and verdict == "fail" and is_unproven(outcome):
                 detail += f"; {unproven(outcome)}"
-        checks.append(Check(f"attack: {criterion}", result.verdict[criterion] == "pass", detail))
+        accepted = verdict == "fail" and reason is not None
+        checks.append(
+            Check(f"attack: {criterion}", verdict == "pass" or accepted, detail + _accepted(accepted, reason))
+        )
     return checks
+
+
+def _accepted(accepted: bool, reason: str | None) -> str:
+    return f"; accepted in the policy: {reason}" if accepted else ""
+
+
+# without a limit and a threshold in the policy, the share of people on whom attacks may succeed because of the release
+USUAL_LIMIT = 0.05
+
+
+@dataclass(frozen=True)
+class PastLimit:
+    """A criterion on which an attack goes past its limit: the attack that gains most, and why that is accepted.
+
+    `excess`: of a limit that the policy names (`upper`) the upper end of it.
+    """
+
+    criterion: str
+    limit: float
+    outcome: AttackOutcome
+    excess: float
+    upper: bool
+    accepted: str | None
+    proven: bool
+
+
+def past_limits(result: AttackResult, policy: Policy) -> list[PastLimit]:
+    """Every criterion on which an attack goes past the policy's limit, else its threshold, else 5 %.
+
+    A limit that the policy names is held against the upper end of the excess, as `verify` does; else the excess itself
+    counts. Linkability is also what k-anonymity limits, to 1 / k. An excess that may be nought is not proven.
+    """
+    limits = AttackLimits() if policy.attacks is None else policy.attacks
+    own = limits.limits()
+    usual = USUAL_LIMIT if policy.threshold is None else find_threshold(policy.threshold).value
+    promised = max((1 / model.k for model in policy.models if isinstance(model, KAnonymity)), default=0.0)
+    found = []
+    for criterion in dict.fromkeys(one.criterion for one in result.attacks):
+        those = [one for one in result.attacks if one.criterion == criterion]
+        named = {one.name: one for one in those}
+        ends = ends_of(those)
+        limit = own.get(criterion, max(usual, promised) if criterion == "linkability" else usual)
+        known = {name: ends[name] if criterion in own else _likely(named[name], those, ends[name]) for name in ends}
+        past = [name for name, excess in known.items() if excess > limit]
+        if past:  # what is proven counts before what may be chance
+            worst = max(past, key=lambda name: (not is_unproven(named[name]), known[name]))
+            one, reason = named[worst], limits.accepted(criterion)
+            found.append(PastLimit(criterion, limit, one, known[worst], criterion in own, reason, not is_unproven(one)))
+    return found
+
+
+def _likely(one: AttackOutcome, others: Sequence[AttackOutcome], end: float) -> float:
+    """The excess of an attack; of one that does better on the release than on its twin, by its own rate there."""
+    twin = twin_in(one, others)
+    if twin is not None and twin.control is not None and one.rate is not None and exceeds(one, twin):
+        return cut(1 - (1 - one.rate) / (1 - twin.control)) if twin.control < 1 else end
+    return end if one.excess is None else one.excess
 
 
 def _untested(criterion: str, result: AttackResult) -> str:

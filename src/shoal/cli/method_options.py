@@ -9,7 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from shoal.methods import METHODS
 from shoal.verbs import Entry, Option
-from shoal.verbs.forms import COLUMNS, HOWS, NUMBER, PAIRS, SWITCH, TEXT, WHOLE, Form
+from shoal.verbs.forms import COLUMNS, HOWS, NUMBER, PAIRS, SWITCH, TEXT, WHOLE, TypedForm
 
 SEVERAL = "Several methods"
 # options of one method that also count where none is named, and for what
@@ -56,7 +56,7 @@ def _option(name: str, owners: list[str], panels: bool) -> Option:
     )
 
 
-def _form(kind: Any) -> tuple[Form, str | None]:
+def _form(kind: Any) -> tuple[TypedForm, str | None]:
     """How an option of a type is typed; a word is checked by the method itself."""
     if get_origin(kind) in (Union, UnionType):
         kind = next(part for part in get_args(kind) if part is not type(None))

@@ -10,6 +10,7 @@ from typing import cast
 
 import polars as pl
 
+from shoal.detection.numbers import RECORDS_THAT_TELL, are_measured
 from shoal.errors import InputError, Message
 from shoal.identifiers import DECIDED, ROLE_OF_KIND, ColumnView, Finding
 from shoal.identifiers.header import read_header, words
@@ -180,8 +181,6 @@ def trouble_with_weights(column: Column, counts: Array) -> str | None:
 # The role that a column seems to play, by the kind of its data or by how many of its values differ.
 
 
-# With fewer records, all values being different says nothing.
-RECORDS_THAT_TELL = 20
 # From this share of different values on, a column nearly tells records apart; from the other, codes may be persons'.
 NEARLY_ALL = 0.95
 MANY_CODES = 0.1
@@ -199,6 +198,8 @@ def propose_role(
     hints = [kind.reason for kind in kinds[:1]]
     known = records - column.nulls
     if known >= RECORDS_THAT_TELL and not _has_fractions(column.dtype) and not measured:
+        if len(counts) >= NEARLY_ALL * known and are_measured(column.values):
+            return "other", 0.0, ["Its values spread, or are written, as measurements and sums are.", *hints]
         if len(counts) == known:
             return "identifier", 0.8, ["Every record has a value of its own.", *hints]
         if len(counts) >= NEARLY_ALL * known:

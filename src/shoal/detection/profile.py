@@ -21,6 +21,7 @@ from shoal.detection.context import (
     trouble_with_weights,
 )
 from shoal.detection.profiles import ColumnProfile, Profile, yaml_key
+from shoal.detection.undecided import UndecidedColumn, look_at_values
 from shoal.engine import engine_of
 from shoal.errors import as_names
 from shoal.identifiers import DECIDED, Finding, find_kinds
@@ -303,15 +304,23 @@ def profile(source: Any, request: ProfileRequest) -> Profile:
     names = None if request.columns is None else as_names(request.columns)
     reading = declaring(request.options, decided.types)
     table = engine_of(source, reading).rows(source, names, reading, needed=[])  # each column is looked at by itself
-    profiles, names = [], [*table.columns, *table.beside]
+    profiles: list[ColumnProfile] = []
+    kinds: list[list[Finding]] = []
+    names = [*table.columns, *table.beside]
     context = context_of_table(
         table,
         request.options.codebook if request.codebook is None and request.options is not None else request.codebook,
     )
     for number, name in enumerate(names):
         progress.report("looking at columns", number, len(names))
-        profiles.append(_profile(table[name], table.rows, decided.columns.get(name), context))
+        view = context.view(table[name], table[name].frequencies(), table.rows)
+        kinds.append(find_kinds(view) if len(view.counts) else [])
+        profiles.append(_profile(table[name], table.rows, decided.columns.get(name), kinds[-1], context))
     profiles = with_guesses(table, profiles)
+    profiles = [
+        entry if entry.name in decided.columns else _by_values(table[entry.name], entry, found, context)
+        for entry, found in zip(profiles, kinds, strict=True)
+    ]
     rules = tuple(proposed_rules(table, profiles))
     result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)], rules=rules)
     if target is None:
@@ -322,9 +331,10 @@ def profile(source: Any, request: ProfileRequest) -> Profile:
     return replace(result, policy_file=str(target))
 
 
-def _profile(column: Column, records: int, decided: Role | None, context: Context) -> ColumnProfile:
+def _profile(
+    column: Column, records: int, decided: Role | None, kinds: list[Finding], context: Context
+) -> ColumnProfile:
     counts = column.frequencies()
-    kinds = find_kinds(context.view(column, counts, records)) if len(counts) else []
     said = context.codebook.get(column.name, ColumnLabels())
     proposal = propose_labelled_type(column, counts, records, kinds, said)
     measured = is_measured(column) or (column.dtype == pl.String and proposal.measured)
@@ -360,3 +370,16 @@ def _profile(column: Column, records: int, decided: Role | None, context: Contex
         weights=weights is not None,
         weights_trouble=None if weights is None else trouble_with_weights(column, counts),
     )
+
+
+def _by_values(column: Column, entry: ColumnProfile, kinds: list[Finding], context: Context) -> ColumnProfile:
+    """Where values look like those of persons, a role that the header gives is a guess: a person is asked about it."""
+    if entry.role not in ("sensitive", "other") or entry.weights:
+        return entry
+    found = UndecidedColumn.of(column, entry.role, entry.confidence, entry.reasons)
+    view = context.view(column, column.frequencies(), found.records + column.nulls)
+    seen = look_at_values(column, view, kinds, entry.role, found)
+    if not (seen.stops and seen.looks_like == "identifier"):
+        return entry
+    reasons = [seen.reason, *entry.reasons]
+    return replace(entry, role=seen.looks_like, confidence=min(entry.confidence, _GUESS), reasons=reasons)

@@ -13,7 +13,6 @@ from shoal.detection.column_types import kinds_that_join, propose_text_type, pro
 from shoal.detection.context import (
     LONG_CODES,
     NEARLY_ALL,
-    RECORDS_THAT_TELL,
     Context,
     context_of_table,
     is_household,
@@ -21,15 +20,19 @@ from shoal.detection.context import (
     propose_role,
 )
 from shoal.detection.contributions import determines
+from shoal.detection.numbers import RECORDS_THAT_TELL
+from shoal.detection.profiles import yaml_key
 from shoal.detection.values_inside import values_inside
-from shoal.identifiers import DECIDED, ColumnView, find_kinds
+from shoal.identifiers import DECIDED, ColumnView, Finding, find_kinds
+from shoal.policy.manifest import decided_names
 from shoal.ranges.hierarchy.given import columns_with_trees
 from shoal.storage import Array, Column, Table
 from shoal.storage.column_type import ColumnType
+from shoal.storage.declare import ROUNDED
 from shoal.storage.weights import record_weights, weight_notes
 from shoal.systems.console import shell_line
 from shoal.vocabulary import Role
-from shoal.wording import in_words
+from shoal.wording import counted, in_words
 
 if TYPE_CHECKING:
     from shoal.policy import Policy
@@ -148,6 +151,9 @@ def _in_words(found: ColumnType | None) -> str | None:
     return "has values that are spelled in several ways, which `map` joins" if found.map else None
 
 
+# so many cells that are unlike all others are a kind of their own
+_OF_A_KIND = 2
+UNKNOWN = "No rule knows what its values are: you know that they identify nobody."
 # A hint of identifiers counts where a column has many different values: this confidence, this share of the records.
 HINTED = 0.3
 MANY = 0.1
@@ -155,7 +161,11 @@ MANY = 0.1
 
 @dataclass(frozen=True)
 class UndecidedColumn:
-    """A column without a role: what detection takes it for, and why; `stops` the release if that points at people."""
+    """A column without a role: what detection takes it for, and why; `stops` the release if that points at people.
+
+    `records`: how many hold it. `doubt`: what a person must know of a column that leaves, where no rule knows what
+    its values are.
+    """
 
     column: str
     looks_like: Role
@@ -163,11 +173,20 @@ class UndecidedColumn:
     confidence: float
     reason: str
     stops: bool
+    records: int = 0
+    doubt: str | None = None
+
+    @classmethod
+    def of(cls, column: Column, role: Role, confidence: float, reasons: Sequence[str]) -> UndecidedColumn:
+        """What a column seems to be, before its values were looked at alone."""
+        known = int(column.frequencies().sum())
+        return cls(column.name, role, None, round(confidence, 3), reasons[0], False, known)
 
     def in_words(self) -> str:
         """One line of the list: the column, what it looks like, why."""
         kind = f" ({self.kind})" if self.kind else ""
-        return f"{self.column} looks like {_ARTICLE[self.looks_like]} {self.looks_like}{kind}: {self.reason}"
+        what = f"{_ARTICLE[self.looks_like]} {self.looks_like}{kind} in {counted(self.records, 'record')}"
+        return f"{self.column} looks like {what}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -186,6 +205,11 @@ class Decisions:
         """The roles that detection proposes, as `decide` takes them on the command line."""
         return ",".join(_pair(entry.column, entry.looks_like) for entry in self.stopping)
 
+    def policy_line(self) -> str:
+        """The same as a line of a policy."""
+        pairs = [f"{yaml_key(entry.column)}: {entry.looks_like}" for entry in self.stopping]
+        return f"columns: {{{', '.join(pairs)}}}"
+
     def until_decided(self) -> str:
         """One sentence for a summary."""
         names = [entry.column for entry in self.stopping]
@@ -199,8 +223,8 @@ class Decisions:
             f"Nobody decided on {in_words([entry.column for entry in self.stopping])}, and "
             f"{'they look' if several else 'it looks'} like something that points at people:{lines}\n"
             f"Decide each as identifier (removed), quasi-identifier, sensitive or other: "
-            f"--decide {shell_line(self.proposed())} on the command line, decide={{...}} in Python, or a policy "
-            f"(shoal profile --write-policy starts one)."
+            f"--decide {shell_line(self.proposed())} on the command line, decide={{...}} in Python, or in a policy\n"
+            f"  {self.policy_line()}"
         )
 
 
@@ -236,6 +260,21 @@ def decisions_about(
     return Decisions(looked, notes)
 
 
+def undecided_in(table: Table, policy: Policy, known: Collection[str] = ()) -> list[UndecidedColumn]:
+    """The columns of a table on which a policy is silent, each looked at; those in `known` were decided elsewhere.
+
+    >>> from shoal.policy import Policy
+    >>> from shoal.storage.reading import read
+    >>> table = read({"dosage": ["a@b.org", "c@d.org"], "ward": ["x", "y"]})
+    >>> [(entry.column, entry.stops) for entry in undecided_in(table, Policy(columns={"ward": "other"}))]
+    [('dosage', True)]
+    """
+    decided = decided_names(policy) | set(known)
+    names = [name for name in [*table.names, *table.beside] if name not in decided]
+    context = context_of_table(table) if names else None
+    return [look_at(table[name], table.total, context) for name in names]
+
+
 class Decidable(Protocol):
     """A changed table: the original, its policy, and what is said of each column."""
 
@@ -254,6 +293,7 @@ def decisions_of(result: Decidable, with_trees: Collection[str] = ()) -> Decisio
     found = decisions_about(result.table, undecided, others, result.policy.quasi_identifiers)
     sensitive = [result.table[entry.name] for entry in entries if entry.role == "sensitive"]
     notes = [
+        *(note for note in result.table.notes if ROUNDED in note),
         *_told_of_people(result, [entry.name for entry in entries]),
         *found.notes,
         *_warnings(sensitive, [], result.table.total),
@@ -298,17 +338,22 @@ def _of_survey(table: Table, policy: Policy) -> list[str]:
 def decision_notes(decisions: Decisions) -> list[str]:
     """What a result tells about columns that nobody decided on, and about those that leave as they are."""
     notes = [entry.in_words() for entry in decisions.stopping]
-    harmless = [entry.column for entry in decisions.undecided_columns if not entry.stops]
-    if harmless:
+    leaving = [entry for entry in decisions.undecided_columns if not entry.stops]
+    if harmless := [entry.column for entry in leaving if entry.doubt is None]:
         notes.append(f"nobody decided on {in_words(harmless)}: nothing there points at people by detection alone")
+    for doubt in dict.fromkeys(entry.doubt for entry in leaving if entry.doubt is not None):
+        names = [entry.column for entry in leaving if entry.doubt == doubt]
+        notes.append(f"nobody decided on {in_words(names)}: {doubt[:1].lower()}{doubt[1:].removesuffix('.')}")
     return notes + decisions.notes
 
 
 def look_at(column: Column, records: int, context: Context | None = None) -> UndecidedColumn:
-    """What detection takes a column for.
+    """What a column that nobody decided on is taken for, by its header and its values, and then by its values alone.
 
-    Identifiers, quasi-identifiers and free text of a decided confidence stop a release, and so do values that nearly
-    tell records apart or are long codes, whatever the confidence.
+    What is known by both, with confidence, as an identifier or a quasi-identifier stops a release. A header never
+    makes a column safe: the check by values that safe harbor makes stops it too, under whatever header, and so do a
+    few cells among others that hold an identifier: one of a form that nothing else has, one whose check digit is
+    right, or two that are unlike all others.
     """
     counts = column.frequencies()
     view = view_of(column, counts, records)
@@ -320,28 +365,79 @@ def look_at(column: Column, records: int, context: Context | None = None) -> Und
     sure = confidence >= DECIDED or reasons[0] == LONG_CODES
     if not sure and role == "identifier" and confidence >= HINTED and len(column.values) >= MANY * records:
         sure, kind = True, kinds[0].kind if kinds else None
-    stops = role in ("identifier", "quasi-identifier") and sure
-    if not stops and (told := told_inside(view.values)):
-        return UndecidedColumn(column.name, "identifier", "free-text", round(confidence, 3), told, True)
-    return UndecidedColumn(column.name, role if sure else "other", kind, round(confidence, 3), reasons[0], stops)
+    if sure and role in ("identifier", "quasi-identifier"):
+        return replace(UndecidedColumn.of(column, role, confidence, reasons), kind=kind, stops=True)
+    found = UndecidedColumn.of(column, role if sure else "other", confidence, reasons)
+    found = replace(found, kind=kind)
+    return look_at_values(column, view, kinds, role, found)
 
 
-def told_inside(values: pl.Series) -> str | None:
-    """Which kinds of identifiers stand inside the texts of a column, in a sentence; None where none does.
+def look_at_values(
+    column: Column, view: ColumnView, kinds: list[Finding], role: Role, found: UndecidedColumn
+) -> UndecidedColumn:
+    """A column that seems harmless by its header, by its values: whether it stops a release after all, and why."""
+    if not len(view.counts):
+        return found
+    from shoal.detection.treatments import by_values
 
-    >>> told_inside(pl.Series(["stable", "call 617-555-0172"]))
-    '1 of its 2 different texts holds a phone.'
+    looked = column
+    if len(view.counts) < len(column.values):
+        looked = Column(column.name, np.zeros(0, np.uint8), view.values, column.nulls, column.dtype)
+    few = len(column.values) < MANY * found.records
+    counting = [kind for kind in kinds if kind.confidence >= DECIDED] if few else kinds
+    treated = by_values(looked, view.counts, counting, role)
+    # that all values of a few records differ says nothing
+    if treated.action != "kept" and (treated.recognised or found.records >= RECORDS_THAT_TELL):
+        return replace(found, looks_like=treated.role, kind=treated.kind, reason=treated.reason, stops=True)
+    cells = stray_identifiers(view)
+    if cells is not None:
+        told = replace(found, kind=cells.kind, reason=cells.reason, records=cells.records)
+        return replace(told, looks_like="identifier", stops=True) if cells.proven else replace(told, doubt=cells.reason)
+    return replace(found, doubt=treated.doubt or (None if treated.recognised else UNKNOWN))
+
+
+@dataclass(frozen=True)
+class StrayIdentifiers:
+    """Identifiers in few cells of a column: their kind where it is known, a sentence without a value, and whether they
+    are surely that."""
+
+    kind: str | None
+    reason: str
+    proven: bool
+    records: int
+
+
+def stray_identifiers(view: ColumnView) -> StrayIdentifiers | None:
+    """Identifiers inside the texts of a column, or in few cells that are unlike the others; None where there are none.
+
+    >>> stray_identifiers(ColumnView("remark", pl.Series(["stable", "call 617-555-0172"]), np.array([8, 1]), 9)).reason
+    '1 of 9 records holds a phone.'
     """
-    if values.dtype != pl.String or not len(values):
-        return None
-    from shoal.identifiers.inside import inside
+    from shoal.detection.outliers import inside_cells, outliers
 
-    found = {kind: hits for kind, hits in inside(values).items() if hits.any()}
-    if not found:
+    kinds = inside_cells(view.values, view.counts)
+    if kinds:
+        words = in_words([f"a {kind.replace('-', ' ')}" for kind in kinds])
+        return _in_cells(view, list(kinds.values()), words, next(iter(kinds)) if len(kinds) == 1 else None, True)
+    odd = outliers(view.values, view.counts)
+    if not odd:
         return None
-    count = int(np.logical_or.reduce(list(found.values())).sum())
-    kinds = in_words([f"a {kind.replace('-', ' ')}" for kind in found])
-    return f"{count:,} of its {len(values):,} different texts {'holds' if count == 1 else 'hold'} {kinds}."
+    hits = np.logical_or.reduce(list(odd.values()))
+    rare = ColumnView("", view.values.filter(pl.Series(hits)), view.counts[hits], int(view.counts[hits].sum()))
+    checked = [entry.kind for entry in find_kinds(rare) if entry.checksum and entry.confidence >= DECIDED]
+    if checked:
+        return _in_cells(view, [hits], f"a {checked[0].replace('-', ' ')} by its check digits", checked[0], True)
+    several = any(int(view.counts[those].sum()) >= _OF_A_KIND for those in odd.values())
+    names = "A" in odd
+    words = "what is written as a name" if names else "a number or code unlike the others"
+    return _in_cells(view, list(odd.values()), words, "name" if names else None, several)
+
+
+def _in_cells(view: ColumnView, hits: Sequence[Array], words: str, kind: str | None, proven: bool) -> StrayIdentifiers:
+    """How many records hold something, in a sentence."""
+    records = int(view.counts[np.logical_or.reduce(hits)].sum())
+    said = f"{records:,} of {view.records:,} records {'holds' if records == 1 else 'hold'} {words}."
+    return StrayIdentifiers(kind, said, proven, records)
 
 
 def _warnings(leaving: Sequence[Column], quasi_identifiers: Sequence[Column], records: int) -> list[str]:

@@ -211,7 +211,9 @@ def _by_size(
         classes = replace(classes, sizes=shown.sizes, members=shown.members, classes=None, people=people)
     estimate = None
     if classes.people is not None or classes.reason is not None:
-        estimate = PeopleEstimate(classes.people, classes.by or "", classes.reason or "")
+        counts = np.ones(len(classes.sizes)) if classes.classes is None else classes.classes
+        population = 0.0 if classes.people is None else float(classes.people @ counts)
+        estimate = PeopleEstimate(classes.people, classes.by or "", population, classes.reason or "")
     members = classes.members if matching else None
     return Evidence(classes.sizes, classes.classes, records, members=members, estimate=estimate, risk_over=over)
 

@@ -12,7 +12,7 @@ import polars as pl
 from shoal import progress
 from shoal.detection.undecided import Decisions, decisions_about
 from shoal.engine import engine_of
-from shoal.errors import InputError, as_names
+from shoal.errors import InputError, Message, Setting, as_names
 from shoal.methods import Method, method_named
 from shoal.methods.on_disk.measured import changed_on_disk, check_past_memory, job_overflow, past_memory
 from shoal.methods.results import Anonymized
@@ -140,6 +140,7 @@ def asked(
     check_files(rules.hierarchies)
     if chosen is not None:
         chosen.check_given()
+    _check_options_about(rules, chosen, method_options)
     engine, reading = engine_of(source, options), declaring(options, rules.types)
     if engine.keeps_rows and (texts := rules.with_role("text")):  # they would leave as they are
         raise InputError(
@@ -201,13 +202,20 @@ def _check_types(table: Table, names: Sequence[str]) -> None:
             )
 
 
-def _check_policy_columns(table: Table, policy: Policy) -> None:
-    """Columns that the policy weighs or limits are quasi-identifiers of the table."""
+def _check_options_about(policy: Policy, method: Method | None, options: Mapping[str, Any]) -> None:
+    """Columns that an option or the policy weighs or limits are quasi-identifiers: known before the table is read."""
     names = policy.quasi_identifiers
-    for setting, about in (("importance", policy.importance), ("levels", policy.levels)):
-        if unknown := [name for name in about if name not in names]:
-            where = f"The list of quasi-identifiers, which the policy's `{setting}` is about,"
+    for setting in ("importance", "levels", "generalize"):
+        given = getattr(method, setting, None) or options.get(setting)
+        about = given or getattr(policy, setting, None) or {}
+        if isinstance(about, Mapping) and (unknown := [name for name in about if name not in names]):
+            what = Setting(setting) if given else f"the policy's `{setting}`"
+            where = Message("The list of quasi-identifiers, which {} is about,", what)
             raise InputError.missing_columns(unknown, names, where)
+
+
+def _check_policy_columns(table: Table, policy: Policy) -> None:
+    """Columns by which the policy counts are there, and a weight can be one."""
     named = (policy.count, policy.person, policy.weight, policy.household)
     table.select([name for name in named if name is not None])
     if policy.weight is not None:

@@ -13,7 +13,14 @@ from pydantic import BaseModel, ConfigDict
 
 from shoal.errors import InputError
 from shoal.models.spread import Spread
-from shoal.population.individual import PROPORTIONAL, SampledRisk, alone_is_certain, expected_risk, sampled_risk
+from shoal.population.individual import (
+    PROPORTIONAL,
+    SampledRisk,
+    alone_is_certain,
+    expected_risk,
+    least_people,
+    sampled_risk,
+)
 from shoal.results.sections import Verdict
 from shoal.storage import Array
 from shoal.storage.classes import Coded
@@ -38,10 +45,11 @@ class Histories(NamedTuple):
 @dataclass(frozen=True)
 class PeopleEstimate:
     """The people of the population that each class is estimated to stand for, and what the estimate is made `by`; where
-    there is none, the `reason`."""
+    there is none, the `reason`. `population`: all people, also those of classes that are not at hand."""
 
     people: Array | None
     by: str = ""
+    population: float = 0.0
     reason: str = ""
     # what else a verdict should say of it
     note: str = ""
@@ -57,8 +65,8 @@ class Evidence:
     are persons, a class has no single key: then `histories` holds the records of its persons. Where a missing value
     matches anything, a size is the number of records that match, and `members` the records of the class itself: then
     classes stand one by one.
-    `removed` records were set aside (null rule `drop`). Where the table is a sample, `estimate` has the people behind
-    each class; `risk_over` says whether limits on risk are about the sample or about the population.
+    Where the table is a sample, `estimate` has the people behind each class; `risk_over` says whether limits on risk
+    are about the sample or about the population.
     """
 
     sizes: Array
@@ -70,9 +78,9 @@ class Evidence:
     stars: Mapping[str, Array] = field(default_factory=dict)
     histories: Histories | None = None
     members: Array | None = None
-    removed: int = 0
     estimate: PeopleEstimate | None = None
     risk_over: RiskOver = "sample"
+
     # whether these are only some classes of a table, as a search looks at them
     partial: bool = False
 
@@ -88,6 +96,13 @@ class Evidence:
             return SampledRisk(alone_is_certain(self.sizes, people), PROPORTIONAL)
         classes = self.own / self.sizes if self.classes is None else self.classes
         return sampled_risk(self.sizes, classes, float(self.sizes.sum() / people.sum()))
+
+    @cached_property
+    def least_people(self) -> Array:
+        """The fewest people whom each class stands for, the safe end of the estimate; where there is none, itself."""
+        if self.estimate is None or self.estimate.people is None:
+            return self.sizes
+        return least_people(self.sizes, self.estimate.people, self.estimate.population)
 
     def __post_init__(self) -> None:
         if self.classes is not None and self.members is not None:
@@ -153,7 +168,7 @@ class Model(BaseModel, ABC):
 
     @property
     def proves(self) -> bool:
-        """Whether its figure proves that it holds; otherwise the status is `estimated` at best."""
+        """Whether its figure, or the safe end of its estimate, shows that it holds; else it is `estimated` at best."""
         return True
 
     @abstractmethod
@@ -257,10 +272,10 @@ class Model(BaseModel, ABC):
         if not self.whole:
             counts = np.ones(len(figures), np.int64) if evidence.classes is None else evidence.classes
             found |= {"size": int(evidence.sizes[worst]), "failing_classes": int(counts[bad].sum())}
-        found |= self.judged_on(evidence)
-        if not self.proves and not bad.any():
-            return self._verdict(False, {**found, "status": "estimated"}, named)
-        return self._verdict(not bad.any(), found, named)
+        found |= (by := self.judged_on(evidence))
+        if not bad.any() and "estimated_by" in by:  # the figure is the safe end of an estimate, if that has one
+            found["status"] = "holds by estimate" if self.proves else "estimated"
+        return self._verdict(self.proves and not bad.any(), found, named)
 
     def _verdict(self, holds: bool, worst: dict[str, Any], parameters: dict[str, Any]) -> Verdict:
         return Verdict(self.model, parameters, bool(holds), worst)

@@ -9,21 +9,22 @@ from pydantic import Field, model_validator
 
 from shoal.errors import InputError
 from shoal.models.base import Evidence, Model, estimated_by, no_estimate
-from shoal.population.individual import expected_risk
+from shoal.population.individual import expected_risk, least_people
 from shoal.storage import Array
 
 
 class KMap(Model):
     """Every class stands for at least k people of the population (Sweeney). Cost: one look at the class sizes.
 
-    With `population`, a table of the population with the same columns, people are counted. With `population_size`, the
-    people behind a class of f records are estimated: 1 / E[1/F] for a sample of that share (`expected_risk`). With
-    `margins`, marginal tables of the population, they are fitted to these: that proves nothing, so the verdict is
-    `estimated` at best. With none of them the policy's weight, population_size or sampling gives the estimate.
+    With `population`, a table of the population with the same columns, people are counted. With `population_size` they
+    are estimated: the figure is the safe end, the fewest people whom classes of f records stand for (`least_people`),
+    and the verdict `holds by estimate`. With `margins`, marginal tables of the population, people are fitted to these:
+    that has no safe end, so the verdict is `estimated` at best. With none of them the policy's weight, population_size
+    or sampling gives the estimate.
 
-    >>> verdict = KMap(k=5, population_size=100).judge(Evidence(np.array([1, 9]), records=10))
-    >>> verdict.holds, round(verdict.worst["people"], 3)
-    (False, 3.909)
+    >>> verdict = KMap(k=5, population_size=20_000).judge(Evidence(np.array([3, 397]), records=400))
+    >>> verdict.holds, verdict.worst["people"]
+    (False, 3)
     """
 
     figure: ClassVar[str] = "people"
@@ -49,7 +50,7 @@ class KMap(Model):
 
     @property
     def proves(self) -> bool:
-        """Margins do not say who lives together in a cell."""
+        """Margins do not say who lives together in a cell, nor how far they are from it."""
         return self.margins is None
 
     @property
@@ -70,7 +71,13 @@ class KMap(Model):
         """What the people are estimated by."""
         if self.margins is not None:
             return {"estimated_by": "margins"}
-        return estimated_by(evidence) if self.is_estimated else {}
+        if self.population_size is not None:
+            sizes = evidence.own
+            risks = expected_risk(sizes, sizes * (self.population_size / self._records(evidence)))
+            return {"estimated_by": "population_size", "estimate": float(1 / risks.max())}
+        if not self.is_estimated or evidence.estimated.risks is None:
+            return {}
+        return {"estimate": float(1 / evidence.estimated.risks.max()), **estimated_by(evidence)}
 
     @property
     def limit(self) -> float:
@@ -86,22 +93,19 @@ class KMap(Model):
         """People behind each class, counted or estimated."""
         if self.population is not None:
             return evidence.people(self.population)
-        if self.margins is not None or self.is_estimated:
-            return self._estimated(evidence)
-        assert self.population_size is not None
-        records = evidence.removed + (int(evidence.own.sum()) if evidence.records is None else evidence.records)
+        if self.margins is not None:
+            people = evidence.populations.get(self.margins_name)
+            return evidence.own if people is None else np.maximum(people, evidence.own)
+        if self.population_size is None:
+            return evidence.least_people
+        records = self._records(evidence)
         if records > self.population_size:
             raise InputError(
                 f"The table has {records:,} records, the population {self.population_size:,} people.",
                 "A sample is no larger than its population.",
             )
-        sizes, inverse = np.unique(evidence.own, return_inverse=True)
-        return np.asarray(1 / expected_risk(sizes, sizes * (self.population_size / records)))[inverse]
+        return least_people(evidence.own, evidence.own * (self.population_size / records), self.population_size)
 
-    def _estimated(self, evidence: Evidence) -> Array:
-        """By margins, or by what the policy says of the sample; where nothing is said, the records themselves."""
-        if self.margins is not None and self.margins_name in evidence.populations:
-            return np.maximum(evidence.people(self.margins_name), evidence.own)
-        if self.is_estimated and (estimated := evidence.estimated.risks) is not None:
-            return np.asarray(1 / estimated)
-        return evidence.own
+    @staticmethod
+    def _records(evidence: Evidence) -> int:
+        return int(evidence.own.sum()) if evidence.records is None else evidence.records

@@ -27,7 +27,7 @@ class LDiversity(AboutSensitive):
     joins_persons: ClassVar[bool] = True
 
     model: Literal["l-diversity"] = "l-diversity"
-    l: Annotated[int, Field(ge=2, strict=True)]  # noqa: E741
+    l: Annotated[int, Field(ge=1, strict=True)]  # noqa: E741
 
     @property
     def limit(self) -> float:
@@ -54,7 +54,7 @@ class EntropyLDiversity(AboutSensitive):
     joins: ClassVar[Merging] = "good"
 
     model: Literal["entropy-l-diversity"] = "entropy-l-diversity"
-    l: Annotated[float, Field(gt=1)]  # noqa: E741
+    l: Annotated[float, Field(ge=1)]  # noqa: E741
 
     @property
     def limit(self) -> float:
@@ -62,13 +62,16 @@ class EntropyLDiversity(AboutSensitive):
         return self.l
 
     def measure_cells(self, spread: Spread) -> Array:
-        """exp(entropy) of each cell; one where every member has the same value or none is known."""
+        """exp(entropy) of each cell; one where every member has the same value, none where no value is known."""
         shares = np.where(spread.is_value, spread.shares, 1.0)
-        return np.where(spread.disclosed, 1.0, np.exp(-spread.total(shares * np.log(shares))))
+        known = np.where(spread.disclosed, 1.0, np.exp(-spread.total(shares * np.log(shares))))
+        return np.where(spread.known > 0, known, 0.0)
 
     def must_lose_known(self, figures: Array, evidence: Evidence) -> Array:
         """Entropy is concave and never below 0: the share that stays has at most entropy(class) / ln l."""
-        return np.asarray(np.clip(1 - np.log(figures) / np.log(self.l) - 1e-12, 0.0, 1.0))
+        if self.l == 1:  # a class without a known value alone fails
+            return np.where(figures < 1, 1.0, 0.0)
+        return np.asarray(np.clip(1 - np.log(np.maximum(figures, 1.0)) / np.log(self.l) - 1e-12, 0.0, 1.0))
 
 
 class RecursiveLDiversity(AboutSensitive):
@@ -90,7 +93,7 @@ class RecursiveLDiversity(AboutSensitive):
 
     model: Literal["recursive-l-diversity"] = "recursive-l-diversity"
     c: Annotated[float, Field(gt=0)]
-    l: Annotated[int, Field(ge=2, strict=True)]  # noqa: E741
+    l: Annotated[int, Field(ge=1, strict=True)]  # noqa: E741
 
     @property
     def limit(self) -> float:
@@ -102,11 +105,11 @@ class RecursiveLDiversity(AboutSensitive):
         return np.asarray(figures < self.c)
 
     def measure_cells(self, spread: Spread) -> Array:
-        """r1 over the sum from the l-th most frequent on; infinite where every member has the same value."""
+        """r1 over the sum from the l-th most frequent on; infinite where l > 1 and every member has the same value."""
         order = np.lexsort((-spread.valued, spread.cells))
         ordered = spread.valued[order]
         place = np.arange(len(ordered)) - np.repeat(spread.starts, spread.entries)
         tail = spread.total(np.where(place >= self.l - 1, ordered, 0))
         ratio = np.full(len(tail), np.inf)
         np.divide(ordered[spread.starts], tail, out=ratio, where=tail > 0)
-        return np.where(spread.disclosed, np.inf, ratio)
+        return np.where(spread.disclosed & (self.l > 1), np.inf, ratio)

@@ -1,12 +1,15 @@
 """Limits on the risk itself: of the record at highest risk, and on average.
 
-Where the policy says `risk_over: population`, the risk of a record is estimated for the population: E[1/F | f] by its
-weights; without weights the greater of that and of the chance that a match is right (`sampled_risk`).
+Where the policy says `risk_over: population`, the risk is estimated for the population, and the figure is the safe end
+of the estimate: of single records 1 over the fewest people whom their class stands for (`least_people`), of the average
+its upper end. The estimate itself is E[1/F | f] by weights; without them the greater of that and of the chance that a
+match is right (`sampled_risk`).
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -14,6 +17,9 @@ from pydantic import Field
 
 from shoal.models.base import Evidence, Merging, Model, estimated_by, no_estimate
 from shoal.storage import Array
+
+# of a normal distribution, 95 of 100 lie below so many standard deviations
+_ONE_SIDED = 1.645
 
 
 class RiskLimit(Model):
@@ -37,16 +43,18 @@ class RiskLimit(Model):
         """What the risk is about, where it is not the table."""
         if evidence.risk_over == "sample" or evidence.estimate is None:
             return {}
-        return {"risk_over": "population", **estimated_by(evidence)}
+        return {"risk_over": "population", "estimate": self.estimate(evidence), **estimated_by(evidence)}
+
+    @abstractmethod
+    def estimate(self, evidence: Evidence) -> float:
+        """The risk estimated for the population; the figure is the safe end of it."""
 
 
-def risk_of_classes(evidence: Evidence) -> Array:
-    """The risk of a record of each class: 1 / size, or what is estimated for the population.
-
-    The estimate is never above 1 / size. Where there is none, that is the safe side.
-    """
-    estimated = None if evidence.risk_over == "sample" else evidence.estimated.risks
-    return np.asarray(1 / evidence.sizes) if estimated is None else estimated
+def estimated_risks(evidence: Evidence) -> Array:
+    """The risk of a record of each class estimated for the population, never above 1 / size; that where there is none,
+    the safe side."""
+    risks = evidence.estimated.risks
+    return np.asarray(1 / evidence.sizes) if risks is None else risks
 
 
 class HighestRisk(RiskLimit):
@@ -69,8 +77,12 @@ class HighestRisk(RiskLimit):
         return least if least > 1 else None
 
     def measure(self, evidence: Evidence) -> Array:
-        """1 / size, or its estimate for the population."""
-        return risk_of_classes(evidence)
+        """1 / size, or 1 / the fewest people of the population."""
+        return np.asarray(1 / (evidence.sizes if evidence.risk_over == "sample" else evidence.least_people))
+
+    def estimate(self, evidence: Evidence) -> float:
+        """The highest of the estimated risks."""
+        return float(estimated_risks(evidence).max())
 
 
 class AverageRisk(RiskLimit):
@@ -89,9 +101,20 @@ class AverageRisk(RiskLimit):
     model: Literal["average-risk"] = "average-risk"
 
     def measure(self, evidence: Evidence) -> Array:
-        """Classes over records, or the mean of the estimated risks."""
+        """Classes over records, or the upper end of the mean of the estimated risks.
+
+        1 / F lies between 0 and 1 / f, so its variance about a mean of r is at most r (1 / f - r).
+        """
         counts = np.ones(len(evidence.sizes)) if evidence.classes is None else evidence.classes
         members = evidence.sizes * counts if evidence.members is None else evidence.members
         if evidence.risk_over == "sample":
             return np.array([(members / evidence.sizes).sum() / members.sum()])
-        return np.array([(members * risk_of_classes(evidence)).sum() / members.sum()])
+        risks = estimated_risks(evidence)
+        spread = (members**2 / counts * risks * np.maximum(1 / evidence.sizes - risks, 0)).sum()
+        return np.array([min(self.estimate(evidence) + _ONE_SIDED * math.sqrt(spread) / members.sum(), 1.0)])
+
+    def estimate(self, evidence: Evidence) -> float:
+        """The mean of the estimated risks."""
+        counts = np.ones(len(evidence.sizes)) if evidence.classes is None else evidence.classes
+        members = evidence.sizes * counts if evidence.members is None else evidence.members
+        return float((members * estimated_risks(evidence)).sum() / members.sum())

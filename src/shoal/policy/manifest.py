@@ -7,7 +7,8 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -21,8 +22,11 @@ from shoal.ranges.forms import NATURES, ColumnForm
 from shoal.storage import Table
 from shoal.storage.column_type import ColumnType, type_word
 from shoal.storage.databases import Address, is_database
+from shoal.storage.formats.cells import defused_name
+from shoal.storage.reading.bytes import parse_json
 from shoal.storage.reading.files import is_address
 from shoal.storage.writing import OutputFormat
+from shoal.systems.files import replace
 from shoal.systems.locks import Lock
 
 if TYPE_CHECKING:
@@ -70,9 +74,8 @@ class ColumnEntry(BaseModel):
 
     @property
     def consistent(self) -> bool:
-        """Whether nature and names are those of the form."""
-        named = (self.nature == "named") == self.form.labels_are_names
-        return named and self.nature in NATURES[self.form.kind] and self.released_as == self.derived
+        """Whether the nature is one of the form."""
+        return (self.nature == "named") == self.form.labels_are_names and self.nature in NATURES[self.form.kind]
 
 
 class WrittenAs(OutputFormat):
@@ -158,6 +161,8 @@ class Manifest(BaseModel):
     no_guarantee: bool
     warning: str | None = None
     notes: list[str] = []
+    # what is written with the data besides, by its word: `dictionary`, and of the owner's `plan`
+    parts: dict[str, Hash] = {}
     # of a publication: every other file of its folder, by its name
     files: dict[str, Hash] | None = None
     signature: Signature | None = None
@@ -337,16 +342,19 @@ LARGEST_PLAN = 1_000_000_000
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
-def names_as_released(policy: Policy, manifest: Manifest | None) -> list[str]:
-    """The policy's quasi-identifiers under the names that they were released as: their own, or the two names that
-    ranges in two columns have. Without quasi-identifiers in the policy, those of the manifest."""
-    if manifest is None:
-        return policy.quasi_identifiers
-    names: list[str] = []
-    for name in policy.quasi_identifiers:
-        entry = manifest.column(name)
-        names += [name] if entry is None or not entry.derived else entry.derived
-    return names or list(manifest.quasi_identifiers)
+def names_as_released(names: Iterable[str], columns: Collection[str]) -> list[str]:
+    """Columns under the names by which those of a release have them: their own, behind an apostrophe where a
+    spreadsheet would run it, or the two names that ranges in two columns have. A name that is there is nobody else's.
+
+    >>> names_as_released(["age", "job", "=pay"], ["age", "age_low", "age_high", "job_low", "job_high", "'=pay"])
+    ['age', 'job_low', 'job_high', "'=pay"]
+    """
+    found: list[str] = []
+    for name in names:
+        own, ends = [name, defused_name(name)], [f"{name}_low", f"{name}_high"]
+        spellings = [[one] for one in own] + [ends, [defused_name(end) for end in ends]]
+        found += next((said for said in spellings if all(one in columns for one in said)), [name])
+    return found
 
 
 def released_names(source: Any, names: Sequence[str]) -> list[str]:
@@ -354,8 +362,7 @@ def released_names(source: Any, names: Sequence[str]) -> list[str]:
     here = isinstance(source, (str, Path)) and not is_address(source)
     beside = Address.of(source).beside if is_database(source) else Path(source) if here else None
     manifest = read_manifest(beside)
-    entries = {name: None if manifest is None else manifest.column(name) for name in names}
-    return [found for name, entry in entries.items() for found in ([name] if entry is None else entry.derived)]
+    return list(names) if manifest is None else names_as_released(names, manifest.released_names)
 
 
 def stored_as(address: Address, found: DatabaseObject) -> StoredIn:
@@ -403,6 +410,15 @@ def dictionary_path(path: Path) -> Path:
     return path.with_name(path.stem + ".dictionary.json")
 
 
+def policy_path(path: Path) -> Path:
+    """The policy that a data file was made by, with all that was said beside it; for its owner only."""
+    return path.with_name(path.stem + ".policy.yaml")
+
+
+# how the names of the owner's files beside a release end
+OWNERS_ENDINGS = (".private.json", ".plan.json", ".policy.yaml")
+
+
 def files_of(path: str | Path | None) -> list[Path]:
     """All files that a release writes: the data and what lies beside it.
 
@@ -412,7 +428,8 @@ def files_of(path: str | Path | None) -> list[Path]:
     if path is None:
         return []
     path = Path(path)
-    return [path, manifest_path(path), dictionary_path(path), private_path(path), plan_path(path)]
+    parts = (manifest_path, dictionary_path, private_path, plan_path, policy_path)
+    return [path, *(part(path) for part in parts)]
 
 
 def pending_path(part: Path, data_sha256: str) -> Path:
@@ -439,7 +456,7 @@ def read_json(path: Path, what: str, largest: int = LARGEST_MANIFEST) -> dict[st
             raise InputError(f"{path} is not an ordinary file.", cure)
         if found.st_size > largest:
             raise InputError(f"{path} has more than {largest:,} bytes: that is not a {what}.", cure)
-        content = json.loads(path.read_bytes())
+        content = parse_json(path.read_bytes())
     except FileNotFoundError:
         raise InputError(f"There is no {what} {path}.", cure) from None
     except InputError:
@@ -470,25 +487,38 @@ def as_shape(shape: type[Shape], content: dict[str, Any], path: Path, what: str)
         ) from None
 
 
-def part_of(part: Path, data_sha256: str | None, owners: bool = False) -> Path | None:
-    """Where a part of a release is: beside its data, waiting to replace one that belongs to older data, or, if it
-    is its `owners`, in the folder beside a published one."""
-    waiting = None if data_sha256 is None else pending_path(part, data_sha256)
-    if waiting is not None and waiting.exists():
-        return waiting
-    if part.exists():
-        return part
+def finish_interrupted(path: Path, data_sha256: str) -> None:
+    """Give the parts of a release their names whose writer was killed when its data had taken its own.
+
+    A manifest that is there and is of this data stays: what is read is what everybody sees.
+    """
+    waiting = {part: pending_path(part, data_sha256) for part in files_of(path)[1:]}
+    if not any(one.exists() for one in waiting.values()):
+        return
+    with suppress(OSError), parts_lock(path):
+        found = read_manifest(path)
+        if found is not None and found.data_sha256 == data_sha256:
+            del waiting[manifest_path(path)]
+        for part, one in waiting.items():
+            if one.exists():
+                replace(one, part)
+
+
+def owners_part(part: Path) -> Path | None:
+    """Where a part for the owner is: beside its data, or in the folder beside a published one."""
     kept = private_folder(part.parent.absolute()) / part.name
-    return kept if owners and kept.exists() else None
+    return next((one for one in (part, kept) if one.exists()), None)
 
 
-def read_manifest(path: Path | None, data_sha256: str | None = None) -> Manifest | None:
+def read_manifest(path: Path | None) -> Manifest | None:
     """The manifest beside a data file, if there is one."""
-    file = None if path is None else part_of(manifest_path(path), data_sha256)
-    return None if file is None else as_shape(Manifest, read_json(file, "manifest"), file, "manifest")
+    file = None if path is None else manifest_path(path)
+    if file is None or not file.exists():
+        return None
+    return as_shape(Manifest, read_json(file, "manifest"), file, "manifest")
 
 
-def read_private(path: Path, data_sha256: str | None = None) -> PrivateRecord | None:
+def read_private(path: Path) -> PrivateRecord | None:
     """The private record beside a data file, if there is one."""
-    file = part_of(private_path(path), data_sha256, owners=True)
+    file = owners_part(private_path(path))
     return None if file is None else as_shape(PrivateRecord, read_json(file, "private record"), file, "private record")

@@ -70,16 +70,46 @@ class LeakLimit(BaseModel):
         return value
 
 
-class AttackLimits(BaseModel):
-    """How much more an attack may succeed on people in the release than on others: the upper end of the excess, for
-    each criterion. `shoal verify --attack` enforces them; a criterion without a limit is measured."""
+class AttackLimit(BaseModel):
+    """A limit that may be passed, and why whoever signs accepts that: `{limit: 5%, accept: "reason"}`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    singling_out: ShareOrNone = None
-    linkability: ShareOrNone = None
-    inference: ShareOrNone = None
-    membership: ShareOrNone = None
+    limit: ShareOrNone = None
+    accept: Annotated[str, Field(min_length=1)] | None = None
+
+
+class AttackLimits(BaseModel):
+    """How much more an attack may succeed on people in the release than on others: the upper end of the excess, for
+    each criterion, a share or a share with the reason why more is accepted. `shoal verify --attack` and `shoal publish`
+    enforce them; a criterion without a limit is measured by the one, and held against the threshold by the other.
+
+    >>> limits = AttackLimits(singling_out={"limit": "5%", "accept": "who receives it knows nobody"}, inference=0.1)
+    >>> limits.limits(), limits.accepted("singling-out"), limits.accepted("inference")
+    ({'singling-out': 0.05, 'inference': 0.1}, 'who receives it knows nobody', None)
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    singling_out: AttackLimit | ShareOrNone = None
+    linkability: AttackLimit | ShareOrNone = None
+    inference: AttackLimit | ShareOrNone = None
+    membership: AttackLimit | ShareOrNone = None
+
+    def limits(self) -> dict[str, float]:
+        """The limit of each criterion that has one."""
+        found = {}
+        for name in type(self).model_fields:
+            said = getattr(self, name)
+            limit = said.limit if isinstance(said, AttackLimit) else said
+            if limit is not None:
+                found[name.replace("_", "-")] = limit
+        return found
+
+    def accepted(self, criterion: str) -> str | None:
+        """Why whoever signs accepts more than the limit of a criterion; None where nobody does."""
+        said = getattr(self, criterion.replace("-", "_"))
+        return said.accept if isinstance(said, AttackLimit) else None
 
 
 class MethodSection(BaseModel):

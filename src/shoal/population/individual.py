@@ -55,6 +55,43 @@ def _summed(sizes: Array, share: Array) -> Array:
     return np.asarray(share / sizes * total)
 
 
+def alone_is_certain(sizes: Array, people: Array) -> Array:
+    """The risk by F^ alone where not all classes are at hand, and so no estimator can be asked: uniques count as found.
+
+    >>> alone_is_certain(np.array([1, 2]), np.array([100.0, 200.0])).round(4).tolist()
+    [1.0, 0.0096]
+    """
+    return np.where(np.asarray(sizes) == 1, 1.0, expected_risk(sizes, people))
+
+
+# how often a class of the sample may stand for fewer people than is said
+MISSED = 0.05
+
+
+def least_people(sizes: Array, people: Array, population: float) -> Array:
+    """The fewest people whom classes of f records stand for: true of all classes at once, in 95 of 100 samples.
+
+    A group of F people shows f or more of them in a sample of the share p with the chance P(Bin(F, p) >= f), and N
+    people make at most N / F such groups. So the expected number of groups of fewer than k people that show f records
+    is at most N max P(Bin(F, p) >= f) / F over F < k: k is the least whose own groups exceed 0.05. Nothing is supposed
+    of the population; its persons are drawn independently, each with the share p = f / F^ of its class.
+
+    >>> least_people(np.array([1, 3, 4, 5]), np.array([50.0, 150.0, 200.0, 250.0]), 20_000).tolist()
+    [1.0, 3.0, 10.0, 22.0]
+    """
+    from scipy.special import betainc  # P(Bin(F, p) >= f)
+
+    keys, place = np.unique(np.stack([np.asarray(sizes, np.float64), np.asarray(people)]), axis=1, return_inverse=True)
+    records, share = keys[0], np.minimum(keys[0] / np.maximum(keys[1], keys[0]), 1.0)
+    # from f people on the groups that show f of them become more frequent, up to f / p people, who are too many
+    low, high = records.copy(), np.ceil(records / share)
+    while (low < high).any():
+        middle = np.floor((low + high) / 2)
+        groups = population / middle * betainc(records, middle - records + 1, share)
+        low, high = np.where(groups > MISSED, low, middle + 1), np.where(groups > MISSED, middle, high)
+    return np.asarray(low)[place.ravel()]
+
+
 def approximate_risk(sizes: Array, people: Array) -> Array:
     """The approximation of sdcMicro: exact for classes of one and two, p / (f - (1 - p)) for larger ones.
 
@@ -155,15 +192,6 @@ def sampled_risk(sizes: Array, classes: Array, share: float) -> SampledRisk:
     if not np.isfinite(risk).all():
         return SampledRisk(None, reason="the risk is not a finite number")
     return SampledRisk(risk[place], str(by[int(np.argmax(risk))]) if len(risk) else PROPORTIONAL)
-
-
-def alone_is_certain(sizes: Array, people: Array) -> Array:
-    """The risk by F^ alone where not all classes are at hand, and so no estimator can be asked: uniques count as found.
-
-    >>> alone_is_certain(np.array([1, 2]), np.array([100.0, 200.0])).round(4).tolist()
-    [1.0, 0.0096]
-    """
-    return np.where(np.asarray(sizes) == 1, 1.0, expected_risk(sizes, people))
 
 
 def _of_uniques(sizes: Array, classes: Array, share: float) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +17,6 @@ from shoal import __version__
 from shoal.policy import Policy
 from shoal.policy.manifest import NO_ROW_MAP, ColumnEntry, Manifest, PrivateRecord, StoredIn, WrittenAs
 from shoal.ranges.hierarchy.given import given_hierarchies, rows_of
-from shoal.releases.notation import defused_name
 from shoal.releases.original import Labels
 from shoal.releases.published import measured_figures
 from shoal.releases.results import Verification
@@ -24,9 +24,10 @@ from shoal.releases.treatment import Releasable
 from shoal.results.result import as_json
 from shoal.storage import Table
 from shoal.storage.column_type import ColumnType, type_word
+from shoal.storage.formats.cells import defused_name
 from shoal.storage.reading import NO_ORDER
 from shoal.storage.reading.files import check_unchanged
-from shoal.storage.writing import sha256
+from shoal.storage.writing import OutputFormat, sha256
 
 # Declared types as a manifest tells them: of an order, only values that a released cell holds.
 #
@@ -99,6 +100,7 @@ class ReleaseDocuments(NamedTuple):
     manifest: dict[str, Any]
     dictionary: dict[str, Any]
     private: dict[str, Any]
+    policy: dict[str, Any]
     plan: dict[str, Any] | None = None
 
     @property
@@ -112,6 +114,12 @@ class ReleaseDocuments(NamedTuple):
     @property
     def private_bytes(self) -> bytes:
         return _bytes(self.private)
+
+    @property
+    def policy_bytes(self) -> bytes:
+        return b"# By what this release was made: `shoal verify --policy` accepts it (JSON is YAML).\n" + _bytes(
+            self.policy
+        )
 
     @property
     def plan_bytes(self) -> bytes | None:
@@ -168,11 +176,16 @@ def documents_of(
 ) -> ReleaseDocuments:
     """All parts of a release whose data was judged."""
     manifest = _manifest(result, draft, judged, entries, no_guarantee, notes)
+    dictionary = dictionary_of(manifest)
+    # a plan names values of the data: without the salt its hash would confirm a guess of them
+    plan = None if result.plan is None else {**result.plan.to_dict(), "salt": secrets.token_hex(16)}
+    parts = {"dictionary": dictionary, **({} if plan is None else {"plan": plan})}
+    hashes = {name: hashlib.sha256(_bytes(part)).hexdigest() for name, part in parts.items()}
+    manifest = manifest.model_copy(update={"parts": hashes})
     if sign is not None:
         from shoal.releases.signing import sign as signed
 
         manifest = signed(manifest, sign)
-    plan = None if result.plan is None else result.plan.to_dict()
     content = manifest.to_dict()
     row_map = (
         "shoal.storage.order.shuffled_order(records, seed)" if draft.shuffled else "rows in the order of the input"
@@ -188,7 +201,7 @@ def documents_of(
         data=draft.target.name,
         data_sha256=draft.data_sha256,
         manifest_sha256=manifest.digest(),
-        plan_sha256=None if plan is None else hashlib.sha256(_bytes(plan)).hexdigest(),
+        plan_sha256=hashes.get("plan"),
         shuffled=draft.shuffled,
         seed=draft.seed,
         row_map=row_map,
@@ -199,9 +212,17 @@ def documents_of(
         types={name: result.policy.types[name] for name in draft.types},
         **result.private,
     )
-    return ReleaseDocuments(
-        content, _dictionary(result, entries, manifest.policy.types), private.model_dump(mode="json"), plan
-    )
+    policy = effective_policy(result, entries, manifest).as_written()
+    return ReleaseDocuments(content, dictionary, private.model_dump(mode="json"), policy, plan)
+
+
+def effective_policy(result: Releasable, entries: Sequence[ColumnEntry], manifest: Manifest) -> Policy:
+    """What was decided about a release, wherever it was said: in the policy, by options, by answers, and about columns
+    that the method changed because they were named to it."""
+    decided = {entry.name: entry.role for entry in entries if entry.decided_by != "detection"}
+    written = OutputFormat.model_validate((manifest.output or OutputFormat()).model_dump(exclude={"decimal_columns"}))
+    policy = self_contained(result.policy)
+    return policy.model_copy(update={"columns": {**decided, **policy.columns}, "output": written})
 
 
 def self_contained(policy: Policy) -> Policy:
@@ -265,12 +286,11 @@ def _manifest(
     )
 
 
-def _dictionary(
-    result: Releasable, entries: Sequence[ColumnEntry], declared: Mapping[str, ColumnType]
-) -> dict[str, Any]:
-    """The data dictionary: type, role, technique, form in words and what was lost, column by column."""
-    loss = result.manifest_findings().get("information_loss_by_column") or {}
-    scrubbed = (result.manifest_findings().get("scrubbed") or {}).get("columns", {})
+def dictionary_of(manifest: Manifest) -> dict[str, Any]:
+    """The data dictionary of a manifest: type, role, technique, form in words and what was lost, column by column."""
+    loss: Any = manifest.findings.get("information_loss_by_column") or {}
+    scrubbed: Any = (manifest.findings.get("scrubbed") or {}).get("columns", {})  # type: ignore[union-attr]
+    declared = manifest.policy.types
     columns = [
         {
             **entry.model_dump(mode="json", exclude_none=True),
@@ -279,6 +299,6 @@ def _dictionary(
             "information_loss": loss.get(entry.name),
             **({"scrubbed": scrubbed[entry.name]} if entry.name in scrubbed else {}),
         }
-        for entry in entries
+        for entry in manifest.columns
     ]
     return {"schema_version": 2, "columns": columns}

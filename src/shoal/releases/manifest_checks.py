@@ -3,24 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
+import polars as pl
+
+from shoal.errors import InputError
 from shoal.methods import METHODS
 from shoal.policy import Policy
 from shoal.policy.judgement.shown_classes import Check
-from shoal.policy.manifest import ColumnEntry, Manifest, decided_names, stored_as, types_by_name
+from shoal.policy.manifest import (
+    ColumnEntry,
+    Manifest,
+    decided_names,
+    dictionary_path,
+    read_json,
+    stored_as,
+    types_by_name,
+)
 from shoal.ranges.forms import not_canonical
-from shoal.releases.documents import as_published
+from shoal.releases.documents import as_published, dictionary_of
 from shoal.releases.open import Release
 from shoal.storage import Table
 from shoal.storage.column_type import type_word
 from shoal.storage.databases import database_of
+from shoal.storage.formats.cells import defused_name, undefused_texts
 from shoal.storage.texts import MISSING_WORDS, texts_of
 from shoal.storage.writing import OutputFormat
 from shoal.wording import in_words
 
 
-def against_manifest(release: Release, manifest: Manifest, policy: Policy, given: bool, table: Table) -> list[Check]:
-    """Whether a release is what its manifest says; `given`: the policy is not the manifest's own word."""
+def against_manifest(
+    release: Release, manifest: Manifest, policy: Policy, given: bool, signed: bool, table: Table
+) -> list[Check]:
+    """Whether a release is what its manifest says; `given`: the policy is not the manifest's own word; `signed`: the
+    manifest is that of the owner of a key, or of who has the private record."""
     same_data = release.data_sha256 == manifest.data_sha256
     whole = manifest.policy.digest() == manifest.policy_sha256
     own = manifest.policy.digest() == as_published(policy, manifest).digest()
@@ -39,6 +56,7 @@ def against_manifest(release: Release, manifest: Manifest, policy: Policy, given
         _consistent(manifest),
         _decided(manifest, policy),
         forms_check(manifest.columns, table, policy, manifest.excel_safe),
+        _parts(release, manifest),
         *_notation(release, manifest),
         *(_joined(manifest, policy, table) if given else ()),
     ]
@@ -49,7 +67,24 @@ def against_manifest(release: Release, manifest: Manifest, policy: Policy, given
         if not (own and same_words):
             detail = "the data is not the one of the private record" if not own else "the manifest was changed"
         checks.append(Check("private record", own and same_words, detail))
-    return checks + _sections(manifest, table, policy) + _scrubbed(manifest, table)
+    return checks + _sections(manifest, table, policy, signed) + _scrubbed(manifest, table)
+
+
+def _parts(release: Release, manifest: Manifest) -> Check:
+    """Whether the files beside the data are those that were released, and the dictionary says what the manifest says;
+    a plan is its owner's, and need not be there."""
+    wrong = release.other_parts
+    if "dictionary" not in wrong and _dictionary(release) != dictionary_of(manifest):
+        wrong["dictionary"] = "says of columns what the manifest does not"
+    detail = "; ".join(f"the {name} {what}" for name, what in wrong.items())
+    return Check("parts", not wrong, detail or "dictionary and plan are those that were released")
+
+
+def _dictionary(release: Release) -> dict[str, Any] | None:
+    try:
+        return read_json(dictionary_path(release.data), "data dictionary")
+    except InputError:
+        return None
 
 
 def _scrubbed(manifest: Manifest, table: Table) -> list[Check]:
@@ -73,7 +108,7 @@ def _stored(release: Release, manifest: Manifest) -> list[Check]:
     return [Check("stored in", kind == "table", detail)]
 
 
-def _sections(manifest: Manifest, table: Table, policy: Policy) -> list[Check]:
+def _sections(manifest: Manifest, table: Table, policy: Policy, signed: bool) -> list[Check]:
     """What a standard asks for, on the file as it is."""
     if "safe_harbor" not in manifest.sections:
         if manifest.method == "hipaa-safe-harbor":
@@ -81,12 +116,12 @@ def _sections(manifest: Manifest, table: Table, policy: Policy) -> list[Check]:
         return []
     from shoal.methods.hipaa.recheck import recheck_released
 
-    return recheck_released(table, manifest.sections["safe_harbor"], policy)
+    return recheck_released(table, manifest.sections["safe_harbor"], policy, signed)
 
 
 def _consistent(manifest: Manifest) -> Check:
     """Whether the manifest says the same of a column in all places."""
-    odd = [entry.name for entry in manifest.columns if not entry.consistent and not manifest.excel_safe]
+    odd = [entry.name for entry in manifest.columns if not entry.consistent or not _has_own_names(entry, manifest)]
     names = [entry.name for entry in manifest.columns]
     odd += sorted({name for name in names if names.count(name) > 1})
     roles = manifest.policy.columns
@@ -106,6 +141,11 @@ def _consistent(manifest: Manifest) -> Check:
     odd += [entry.name for entry in manifest.columns if not _fits_method(entry, manifest)]
     detail = "what the manifest says of each column agrees in itself"
     return Check("manifest", not odd, f"contradicts itself: {', '.join(odd[:8])}" if odd else detail)
+
+
+def _has_own_names(entry: ColumnEntry, manifest: Manifest) -> bool:
+    """Whether a column is released under its name, or under those of its two ends."""
+    return entry.released_as == [defused_name(name) if manifest.excel_safe else name for name in entry.derived]
 
 
 def _fits_method(entry: ColumnEntry, manifest: Manifest) -> bool:
@@ -128,7 +168,7 @@ def _decided(manifest: Manifest, policy: Policy) -> Check:
                 problems.append(f"{name} is not released")
         elif role == "quasi-identifier" and entry.form.kind == "removed":
             problems.append(f"{name} is not released")
-        elif entry.form.kind != "removed" and entry.released_as != entry.derived and not manifest.excel_safe:
+        elif entry.form.kind != "removed" and not _has_own_names(entry, manifest):
             problems.append(f"{name} is released under another name")
     if not policy.labels_are_names:
         named = [entry.name for entry in manifest.columns if entry.form.labels_are_names]
@@ -172,7 +212,9 @@ def forms_check(entries: Sequence[ColumnEntry], table: Table, policy: Policy, ex
                 problems.append(f"{name} is {kind}, not {entry.types[number]}")
             quasi = "quasi-identifier" in (entry.role, policy.columns.get(entry.name))
             quasi |= entry.form.kind not in ("as-it-was", "perturbed", "recoded")
-            odd = not_canonical(column, entry.form) if quasi and not excel_safe else 0
+            if excel_safe and column.values.dtype == pl.String:
+                column = replace(column, values=undefused_texts(column.values))
+            odd = not_canonical(column, entry.form) if quasi else 0
             if odd:
                 problems.append(f"{name} has {odd:,} texts that are not written as its form says")
     return Check("forms", not problems, "; ".join(problems[:8]) or "every cell is written as its column's form says")

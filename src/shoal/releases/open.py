@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,8 +15,10 @@ from shoal.policy.manifest import (
     LARGEST_PLAN,
     Manifest,
     PrivateRecord,
+    dictionary_path,
+    finish_interrupted,
     manifest_path,
-    part_of,
+    owners_part,
     plan_path,
     private_path,
     read_json,
@@ -97,10 +100,12 @@ class Release:
 
     @cached_property
     def manifest_or_none(self) -> Manifest | None:
-        """The manifest, if there is one."""
-        if self.address is not None and not list(self.data.parent.glob(f".{manifest_path(self.data).name}.*")):
-            return read_manifest(self.data)  # no other one waits: the table need not be read for it
-        return read_manifest(self.data, self.data_sha256) if self.data_sha256 is not None else None
+        """The manifest, if there is one; of a release whose writer was killed the parts that wait get their names."""
+        waits = list(self.data.parent.glob(f".{glob.escape(self.data.stem)}.*"))
+        if waits and self.data_sha256 is not None:
+            finish_interrupted(self.data, self.data_sha256)
+        released = self.address is not None or self.data.is_file() or self.data.is_dir()
+        return read_manifest(self.data) if released else None
 
     @property
     def manifest(self) -> Manifest:
@@ -120,15 +125,42 @@ class Release:
         """The plan by which it was generalised, if its owner has it."""
         from shoal.methods.search.plan import plan_of
 
-        file = part_of(plan_path(self.data), self.data_sha256, owners=True)
-        if file is None or (self.private is not None and self.private.plan_sha256 != sha256(file)):
+        file = owners_part(plan_path(self.data))
+        if file is None or not self._knows("plan", sha256(file)):
             return None  # none, or that of another release
         return plan_of(read_json(file, "plan", LARGEST_PLAN), file)
 
     @cached_property
     def private(self) -> PrivateRecord | None:
         """The private record, if its owner has it."""
-        return read_private(self.data, self.data_sha256)
+        return None if self.manifest_or_none is None else read_private(self.data)
+
+    @property
+    def is_vouched(self) -> bool:
+        """Whether the owner's private record is there, and data and manifest are those that it knows."""
+        manifest, private = self.manifest_or_none, self.private
+        if manifest is None or private is None:
+            return False
+        return private.data_sha256 == self.data_sha256 and private.manifest_sha256 == manifest.digest()
+
+    def _knows(self, part: str, digest: str) -> bool:
+        """Whether the manifest, and where it is there the private record, has this hash of a part."""
+        manifest, private = self.manifest_or_none, self.private
+        said = part != "plan" or private is None or private.plan_sha256 == digest
+        return manifest is not None and manifest.parts.get(part) == digest and said
+
+    @property
+    def other_parts(self) -> dict[str, str]:
+        """What is wrong with the parts beside data and manifest: the dictionary is public, a plan may be there."""
+        dictionary, plan = dictionary_path(self.data), owners_part(plan_path(self.data))
+        wrong = {}
+        if not dictionary.is_file():
+            wrong["dictionary"] = "is missing"
+        elif not self._knows("dictionary", sha256(dictionary)):
+            wrong["dictionary"] = "is not the one that was released"
+        if plan is not None and not self._knows("plan", sha256(plan)):
+            wrong["plan"] = "is not that of the release"
+        return wrong
 
     @property
     def whole_types(self) -> dict[str, ColumnType]:

@@ -18,10 +18,10 @@ from shoal.ranges.hierarchy import Hierarchy, fit_all
 from shoal.ranges.hierarchy.outside import held
 from shoal.ranges.parsing import STAR, set_members, sets_among, unescape
 from shoal.releases.distinct import is_mean, pairs_on_disk, star_mask, texts_free_numbers
-from shoal.releases.notation import undefused_texts
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import CountTable
-from shoal.storage.formats.cells import exact_as_floats
+from shoal.storage.encode import encode
+from shoal.storage.formats.cells import exact_as_floats, undefused_texts
 from shoal.storage.spill import Spill
 from shoal.storage.texts import texts_of, with_null
 from shoal.storage.unite import exact_texts, unite
@@ -60,6 +60,8 @@ class ReleaseContext:
     spill: Spill | None = None
     # the pairs of each column, where rows stay with their engine
     elsewhere: PairsOf | None = None
+    # what rules make of columns of the original, row by row
+    recoded: Mapping[str, pl.Series] = field(default_factory=dict)
 
 
 def against_original(
@@ -184,9 +186,22 @@ def _compared(
     if entry.form.kind in ("midpoint", "perturbed", "pseudonym", "shifted"):
         return _vouched(title, entry, shown, original, beside)
     if entry.form.kind == "recoded":
-        same = bool((shown.is_null() >= original.is_null()).all())
-        return Check(title, same, "recoded by rules that are checked apart" if same else "missing values were filled")
+        return _recoded(title, shown, entry.name, beside)
     return _RULES[entry.form.kind](title, shown, original, entry, beside, suppressed)
+
+
+def _recoded(title: str, shown: Column, name: str, beside: ReleaseContext) -> Check:
+    """What the rules of safe harbor make of the original, again."""
+    if name not in beside.recoded or beside.spill is not None or beside.elsewhere is not None:
+        return Check(
+            title, False, "what its rules make of the original could not be made again, so it was not compared"
+        )
+    again = beside.recoded[name]
+    expected = _readable(encode(again if beside.order is None else again.gather(beside.order)), beside)
+    same = equal_columns(shown, expected) or _texts(shown).gather(shown.codes).equals(
+        _texts(expected).gather(expected.codes), check_names=False
+    )
+    return Check(title, same, "every cell is what its rules make of the original" if same else CHANGED)
 
 
 def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: ReleaseContext) -> Check:
@@ -242,6 +257,8 @@ def _as_it_was(
 ) -> Check:
     if entry.form.blanked:  # emptied in rows that are suppressed throughout
         emptied = suppressed & shown.is_null()
+        if _count(emptied & ~original.is_null(), beside) != entry.form.blanked:
+            return Check(title, False, "more or fewer cells of suppressed rows were emptied than the manifest says")
         shown, original = shown.take(~emptied), original.take(~emptied)
     if entry.role == "other" and beside.text_file and original.values.dtype == pl.String and shown.written is not None:
         texts = shown.as_written().cast(pl.String).replace("", None)

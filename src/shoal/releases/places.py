@@ -21,10 +21,12 @@ from shoal.policy.manifest import (
     StoredIn,
     dictionary_path,
     files_of,
+    finish_interrupted,
     manifest_path,
     parts_lock,
     pending_path,
     plan_path,
+    policy_path,
     private_path,
     read_manifest,
     read_private,
@@ -265,7 +267,9 @@ class TablePlace:
             digest = content_sha256(read(self.address))
         except InputError:  # no rows, or types that no release has
             digest = ""
-        manifest = read_manifest(self.path, digest)
+        if digest:
+            finish_interrupted(self.path, digest)
+        manifest = read_manifest(self.path)
         if manifest is None or manifest.data_sha256 != digest:
             why = "there is no manifest beside it" if manifest is None else "its content is not that of its manifest"
             raise InputError(
@@ -331,6 +335,7 @@ class _Parts(NamedTuple):
             manifest_path(path): (documents.manifest_bytes, 0o644),
             dictionary_path(path): (documents.dictionary_bytes, 0o644),
             private_path(path): (documents.private_bytes, 0o600),
+            policy_path(path): (documents.policy_bytes, 0o600),
         }
         if documents.plan_bytes is not None:
             files[plan_path(path)] = (documents.plan_bytes, 0o600)

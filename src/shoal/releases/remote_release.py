@@ -15,7 +15,7 @@ from shoal.detection.undecided import Decisions
 from shoal.engine import engine_of
 from shoal.errors import InputError
 from shoal.policy.judgement.shown_classes import Check
-from shoal.policy.manifest import dictionary_path, manifest_path, plan_path, private_path
+from shoal.policy.manifest import dictionary_path, manifest_path, plan_path, policy_path, private_path
 from shoal.releases.documents import DataDraft, ReleaseDocuments, documents_of
 from shoal.releases.manifest_checks import forms_check
 from shoal.releases.results import Verification
@@ -122,6 +122,7 @@ def _beside(path: Path, documents: ReleaseDocuments, numbered: bool) -> dict[str
     files = {
         manifest_path(path).name: documents.manifest_bytes,
         dictionary_path(path).name: documents.dictionary_bytes,
+        policy_path(path).name: documents.policy_bytes,
     }
     if numbered:
         files[private_path(path).name] = documents.private_bytes

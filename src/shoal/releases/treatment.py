@@ -73,7 +73,9 @@ def _people(table: Table, policy: Policy, suppressed: Array, drawn: int | None) 
     if policy.risk_over == "sample" or policy.person is not None or policy.count is not None:
         return None
     found = people_of_rows(table, policy, drawn or table.total)
-    return None if found is None else PeopleEstimate(found.people[suppressed].sum(keepdims=True), found.by)
+    if found is None:
+        return None
+    return PeopleEstimate(found.people[suppressed].sum(keepdims=True), found.by, found.population)
 
 
 def sensitive_columns(policy: Policy) -> list[str]:

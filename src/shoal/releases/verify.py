@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from shoal.detection.context import context_of_table
 from shoal.detection.undecided import look_at
@@ -22,10 +23,10 @@ from shoal.policy import Policy, as_policy
 from shoal.policy.judgement.evidence import evidence_of
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.manifest import NO_ROW_MAP, PERSONAL, Manifest, decided_names, names_as_released, types_by_name
+from shoal.releases.beside_table import as_the_file_spells, beside_the_table
 from shoal.releases.distinct import distinct_suppressed, in_release_order, is_on_disk
 from shoal.releases.documents import as_published
 from shoal.releases.manifest_checks import against_manifest, by_rule, unsaid
-from shoal.releases.notation import defused_name
 from shoal.releases.open import Release
 from shoal.releases.original import ReleaseContext, against_original, inferred_entries
 from shoal.releases.published import figures_check, files_check
@@ -35,6 +36,7 @@ from shoal.releases.treatment import sensitive_columns, suppressed_check, suppre
 from shoal.storage import Table
 from shoal.storage.column_type import ColumnType
 from shoal.storage.databases import is_database
+from shoal.storage.formats.cells import defused_name
 from shoal.storage.order import released_order
 from shoal.storage.reading import Options, declaring, read
 from shoal.storage.reading.files import is_address
@@ -59,8 +61,10 @@ def with_original(
     more: KnownById | None,
     spill: Spill | None = None,
     elsewhere: Callable[..., Iterator[Pairs]] | None = None,
+    recoded: Mapping[str, pl.Series] | None = None,
 ) -> list[Check]:
-    """The rows of a release against those of its original; `elsewhere`: the pairs of rows that an engine has."""
+    """The rows of a release against those of its original; `elsewhere`: the pairs of rows that an engine has;
+    `recoded`: what rules make of the original's columns."""
     _check_ordered(table, original)
     if release is not None and release.private is not None and release.private.row_map == NO_ROW_MAP:
         raise InputError(
@@ -94,17 +98,20 @@ def with_original(
         order,
         {} if release.plan is None else release.plan.trees,
         {} if private is None else private.labels,
-        vouched=private is not None
-        and private.data_sha256 == release.data_sha256
-        and private.manifest_sha256 == manifest.digest(),
+        vouched=release.is_vouched,
         excel_safe=manifest.excel_safe,
         text_file=not tells_empty(release.data),
         removed=len(removed),
         weighed_by=policy.weight or policy.count,
         spill=spill,
         elsewhere=None if elsewhere is None else partial(elsewhere, RowMap(seed, removed)),
+        recoded=recoded or {},
     )
-    checks = against_original(table, original, manifest.columns, beside)
+    # which rows are suppressed is told by the quasi-identifiers of the policy that is held against the file
+    roles = [
+        entry.model_copy(update={"role": policy.columns.get(entry.name, entry.role)}) for entry in manifest.columns
+    ]
+    checks = against_original(table, original, roles, beside)
     if not any(entry.form.kind == "scrubbed" for entry in manifest.columns):
         return checks
     from shoal.releases.scrubbed_notes import known_gone
@@ -138,10 +145,11 @@ def beside_original(
     policy: Policy,
     more: KnownById | None,
     options: Options | None,
+    recoded: Mapping[str, pl.Series],
 ) -> list[Check]:
     """The rows against the original's; those on disk with more disk for another order of theirs."""
     if not (is_on_disk(table) or is_on_disk(original)):
-        return with_original(release, manifest, table, original, policy, more)
+        return with_original(release, manifest, table, original, policy, more, recoded=recoded)
     asked = options or Options()
     with Spill(asked.memory, asked.spill_dir) as spill:
         spill.start(original.rows * (16 + sum(column.codes.itemsize for column in original.columns.values())))
@@ -176,11 +184,13 @@ def verify(
 ) -> Verification:
     """Read a released file back and judge every model of the policy.
 
-    A manifest beside the file is checked too: the hash of the data, the policy, the counts, and that every cell is
-    written as its column's form says. With a policy the manifest is evidence, not authority. With the original and the
-    private record beside the release, every cell must hold its record's value, no other column may differ, no row may
-    be lost. `signed_by`: the public key by which the manifest must be signed. `known_from`: the values by id that
-    `shoal.scrub` looked for in notes, to be looked for again.
+    What is believed is the policy that is given, the file as it is, and a signature that holds. What a manifest beside
+    the file says is compared with what follows from these, or reported as claimed: the hash of the data, the policy,
+    the counts, and that every cell is written as its column's form says. With a policy, a column on which it is silent
+    is looked at as one that nobody decided on. With the original and the private record beside the release, every cell
+    must hold its record's value, no other column may differ, no row may be lost. `signed_by`: the public key by which
+    the manifest must be signed. `known_from`: the values by id that `shoal.scrub` looked for in notes, to be looked for
+    again.
     """
     if known_from is not None and original is None:
         raise InputError(
@@ -194,10 +204,14 @@ def verify(
     decided = _policy(policy, manifest)
     if not decided.models and decided.leak is None and not (manifest and manifest.no_guarantee):
         raise InputError("The policy names no model: there is nothing to verify.", "Add a model such as k-anonymity.")
-    types = _types(decided, manifest)
+    given = policy is not None
+    types = _types(decided, manifest, given)
     if policy is None and release is not None:
         types = {**types, **release.whole_types}
-    names = names_as_released(decided, manifest)
+    asked_of = decided.quasi_identifiers
+    if not given and not asked_of and manifest is not None:
+        asked_of = list(manifest.quasi_identifiers)
+    names = asked_of if manifest is None else names_as_released(asked_of, manifest.released_names)
     engine = engine_of(source, options)
     if release is None or engine.keeps_rows:
         where = source if release is None or release.address is not None else release.data
@@ -208,13 +222,17 @@ def verify(
         table = engine.rows(where, None, reading, needed=list(dict.fromkeys(needed)), by_tuple=joined)
     else:
         table = release.table_by(types, [*names, *unsaid(decided, manifest)])
-    checks: list[Check] = []
-    if signed_by is not None:
-        checks.append(check_signature(manifest, signed_by))
+    checks = [] if signed_by is None else [check_signature(manifest, signed_by)]
+    vouched = release is not None and manifest is not None and release.is_vouched
+    signed = vouched or (bool(checks) and checks[0].holds)
     if release is not None and manifest is not None:
-        checks += against_manifest(release, manifest, decided, policy is not None, table)
+        checks += against_manifest(release, manifest, decided, given, signed, table)
         checks += [] if release.address else files_check(release.data, manifest, Path(source).is_dir())
-    checks += _undecided(table, decided, manifest)
+    elif release is not None:
+        table = as_the_file_spells(table, names)
+    if release is not None and release.address is None:
+        checks += beside_the_table(release.data, table)
+    checks += _undecided(table, decided, manifest, names, given)
     absent = [name for name in names if name not in table.columns]
     if absent and manifest is not None:  # a check that says so stands there already
         return Verification("refused", table.total, 0, 0, [], checks)
@@ -226,16 +244,35 @@ def verify(
             checks += with_original(release, manifest, table, beside, decided, more, elsewhere=asked)
         else:
             beside = read(original, None, readings[1])
-            checks += beside_original(release, manifest, table, beside, decided, more, of_original)
-    forms = {} if manifest is None else {name: manifest.form_of(name) for name in names}
+            again: Mapping[str, pl.Series] = {}
+            if manifest is not None and by_rule(manifest):
+                from shoal.methods.hipaa.recheck import recoded_again
+
+                again = recoded_again(original, manifest.sections["safe_harbor"], decided, of_original)
+            checks += beside_original(release, manifest, table, beside, decided, more, of_original, again)
+    if manifest is None:
+        return judge(table, names, decided, checks, declared=False)
+    forms = {name: manifest.form_of(name) for name in names}
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
-    levels = None if manifest is None else manifest.levels
-    drawn = None if manifest is None else table.total + manifest.removed_rows
-    judged = judge(table, names, decided, checks, levels, raw, declared=manifest is not None, drawn=drawn)
-    if manifest is None or manifest.policy.digest() != as_published(decided, manifest).digest():
-        return judged
-    said = figures_check(manifest, judged)
+    measured = partial(judge, table, names, levels=manifest.levels, raw=raw, drawn=table.total + manifest.removed_rows)
+    judged = measured(decided, checks)
+    said = figures_check(manifest, _as_claimed(manifest, decided, judged, measured))
     return replace(judged, checks=[*judged.checks, said], verdict=judged.verdict if said.holds else "refused")
+
+
+def _as_claimed(
+    manifest: Manifest, policy: Policy, judged: Verification, measured: Callable[..., Verification]
+) -> Verification | None:
+    """What is measured where the manifest's own policy is asked; None where that asks for what only it names: another
+    count of records, other classes, other tables."""
+    own = manifest.policy
+    if own.digest() == as_published(policy, manifest).digest():
+        return judged
+    alike = ("quasi_identifiers", "null_rule", "count", "person", "weight", "linked", "types")
+    asked = all(getattr(own, name) == getattr(as_published(policy, manifest), name) for name in alike)
+    if not asked or any(model.needs_files for model in own.models):
+        return None
+    return measured(own.model_copy(update={"leak": None}), [])
 
 
 def by_tuple(policy: Policy) -> int | None:
@@ -278,13 +315,16 @@ def _policy(policy: Policy | str | Path | None, manifest: Manifest | None) -> Po
     return manifest.policy
 
 
-def _types(policy: Policy, manifest: Manifest | None) -> dict[str, ColumnType]:
+def _types(policy: Policy, manifest: Manifest | None, of_reader: bool) -> dict[str, ColumnType]:
     """What columns are: as the policy says, and where it leaves the writing open as the release does.
 
     A manifest cannot make two texts one by this: what is not spelled as its type says is read as it stands, and which
-    texts are missing, or stand for others, is for the policy to say.
+    texts are missing, or stand for others, is for the policy to say. Where a policy is given, the manifest says it of
+    quasi-identifiers only: by the type of a sensitive column its values have an order or have none.
     """
     types = {} if manifest is None else {name: joining(found, None) for name, found in manifest.policy.types.items()}
+    if of_reader:
+        types = {name: said for name, said in types.items() if policy.columns.get(name) == "quasi-identifier"}
     for name, given in policy.types.items():
         if given.is_complete or name not in types or types[name].type != given.type:
             types[name] = given
@@ -314,13 +354,13 @@ def judge(
     In `raw` columns `*` is a text of the original; `declared`: a manifest says where it is not. `drawn`: the rows of
     the original; where nothing says how many were removed, `population_size` does not tell which share the table is.
     """
-    checks = [*checks, _leak(table, names, policy)] if policy.leak else list(checks)
+    starred = [name for name in names if name not in raw]
+    checks = [*checks, _leak(table, names, policy, starred)] if policy.leak else list(checks)
     if not names and not policy.models:  # nothing was promised: what was done is checked
         held = all(check.holds for check in checks)
         return Verification("holds" if held else "refused", table.total, 0, 0, [], checks)
     if policy.models and not names:
         checks.append(Check("models", False, "there is no quasi-identifier to judge them on"))
-    starred = [name for name in names if name not in raw]
     evidence, suppressed = evidence_of(table, names, policy, levels, starred, drawn)
     if drawn is None and evidence.estimate is not None and evidence.estimate.by == "population_size":
         evidence = replace(evidence, estimate=PeopleEstimate(None, reason=_NOT_KNOWN))
@@ -356,16 +396,22 @@ def _of_suppressed(
     return [] if found is None else [found]
 
 
-def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[Check]:
-    """Columns of the file that neither the policy nor the manifest's policy decides on, looked at again."""
-    if manifest is not None and not policy.models and (manifest.method in PERSONAL or by_rule(manifest)):
+def _undecided(
+    table: Table, policy: Policy, manifest: Manifest | None, names: Sequence[str], given: bool
+) -> list[Check]:
+    """Columns of the file on which the policy is silent, looked at as those that nobody decided on.
+
+    Safe harbor looks at every column by its own rules, where no model is promised besides. Only where the policy is the
+    manifest's own do its words on columns count: of those that were changed, and of what stays personal data.
+    """
+    if manifest is not None and not policy.models and by_rule(manifest):
         return []
-    decided = decided_names(policy) | set(names_as_released(policy, manifest))
-    if manifest is not None:
-        decided |= decided_names(manifest.policy)
+    decided = decided_names(policy) | set(names)
+    if manifest is not None and not given:
+        if not policy.models and manifest.method in PERSONAL:
+            return []
         decided |= {name for entry in manifest.columns if entry.form.kind != "as-it-was" for name in entry.released_as}
-    if manifest is not None and manifest.excel_safe:
-        decided |= {defused_name(name) for name in decided}
+    decided |= {defused_name(name) for name in decided}
     context = context_of_table(table)
     undecided = [look_at(table[name], table.total, context) for name in types_by_name(table) if name not in decided]
     if not undecided:
@@ -377,10 +423,10 @@ def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[
     return [Check("undecided columns", not lines, detail)]
 
 
-def _leak(table: Table, names: Sequence[str], policy: Policy) -> Check:
+def _leak(table: Table, names: Sequence[str], policy: Policy, starred: Sequence[str]) -> Check:
     from shoal.exposure.leakage.measure import leak_check
 
-    return Check("leak", *leak_check(table, names, policy))
+    return Check("leak", *leak_check(table, names, policy, starred))
 
 
 def _known(known_from: KnownFrom) -> KnownById:

@@ -43,7 +43,7 @@ from shoal.releases.in_blocks import (
     write_blocks,
 )
 from shoal.releases.manifest_checks import forms_check
-from shoal.releases.notation import Notation, defused, defused_name, in_notation, written_as
+from shoal.releases.notation import Notation, defused, in_notation, written_as
 from shoal.releases.original import CHANGED, Labels, ReleaseContext, against_original
 from shoal.releases.places import FilePlace, Place, check_free, check_not_input, place_of, write_release
 from shoal.releases.remote_release import Failed, check_remote, path_here, release_remote, stays_remote
@@ -52,6 +52,7 @@ from shoal.releases.treatment import Releasable, TreatedRows, labels_given, trea
 from shoal.releases.verify import judge
 from shoal.releases.written_labels import codes_as_numbers, labels_written
 from shoal.storage import Array, Table
+from shoal.storage.formats.cells import defused_name
 from shoal.storage.order import original_rows, released_order, shuffled_order
 from shoal.storage.reading import NO_ORDER, Options, declaring
 from shoal.storage.spill import MEMORY, Spill
@@ -354,8 +355,9 @@ def _judged(draft: _Draft, how: _Writing, table: Table, entries: Sequence[Column
     trees = {} if result.plan is None else result.plan.trees
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
     as_missing = not tells_empty(how.place.path)
+    recoded = {} if result.rule is None else {series.name: series for series in result.polars.get_columns()}
     beside = ReleaseContext(
-        draft.order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=draft.spill
+        draft.order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=draft.spill, recoded=recoded
     )
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
     checks += [check for check in [forms_check(entries, table, result.policy, how.excel_safe)] if not check.holds]

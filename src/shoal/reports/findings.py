@@ -36,6 +36,8 @@ class FindingsDocument(Result):
     utility: dict[str, Any] | None
     context: dict[str, Any]
     limits: list[str]
+    # attacks past their limit that the policy accepts, each with its reason
+    accepted: list[str] | None = where_known()
     # where the release was refused: at which `step`, the `reason` and the `cure`
     refusal: dict[str, str | None] | None = where_known()
 

@@ -115,6 +115,11 @@ class _Model(_Part):
     model: StrictStr
 
 
+class _Accepted(_Part):
+    limit: _Share | None = None
+    accept: StrictStr | None = None
+
+
 class PolicyParts(_Part):
     """What a report needs of a policy."""
 
@@ -122,12 +127,13 @@ class PolicyParts(_Part):
     knowledge: dict[str, list[StrictStr]] = {}
     models: list[_Model] = []
     threshold: _Share | StrictStr = 1
-    attacks: dict[str, _Share | None] = {}
+    attacks: dict[str, _Accepted | _Share | None] = {}
     leak: dict[str, Any] | None = None
 
     def limit(self, criterion: str) -> float | None:
         """How much excess an attack on a criterion may have."""
-        return self.attacks.get(criterion.replace("-", "_"))
+        said = self.attacks.get(criterion.replace("-", "_"))
+        return said.limit if isinstance(said, _Accepted) else said
 
 
 class ReportContext(_Part):
@@ -283,6 +289,7 @@ class ReportFindings:
     utility: ReportedUtility | None
     context: ReportContext
     limits: list[StrictStr]
+    accepted: list[StrictStr] | None = where_known()
     refusal: RefusedStep | None = where_known()
 
     @property

@@ -19,7 +19,7 @@ TypeWord = Literal["nominal", "ordered", "number", "date", "band", "code", "bool
 _SETTINGS: dict[str, tuple[str, ...]] = {
     "nominal": (),
     "ordered": ("order",),
-    "number": ("decimal", "thousands", "places"),
+    "number": ("decimal", "thousands", "places", "round_to"),
     "date": ("format", "century_from"),
     "band": ("order",),
     "code": ("digits",),
@@ -42,7 +42,8 @@ class ColumnType(BaseModel):
     `order`: the values of an ordered column, or the bands, lowest first. `format`: how dates are written, as in
     `strftime`; of several the first is how they are written again. `century_from`: the first year that two digits can
     mean. `decimal`, `thousands`: the signs in numbers; `places`: digits behind the decimal sign. `digits`: the length
-    of a code. `map`: texts that stand for other texts (or for missing). `missing`: texts that stand for nothing.
+    of a code. `round_to`: numbers are read as the nearest multiple of it. `map`: texts that stand for other texts (or
+    for missing). `missing`: texts that stand for nothing.
 
     >>> ColumnType(type="number", decimal=",").is_complete
     True
@@ -57,6 +58,7 @@ class ColumnType(BaseModel):
     decimal: Literal[".", ","] | None = None
     thousands: Literal[".", ",", " ", "'", "’", "\u00a0", "\u202f"] | None = None
     places: int | None = Field(default=None, ge=0, le=15)
+    round_to: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     digits: int | None = Field(default=None, ge=1, le=40)
     map: dict[str, str | None] = {}
     missing: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from shoal.storage.numbers import exact_numbers, inferred_writing, places_of, pl
 from shoal.storage.table import Array, Column, Table, smallest_unsigned
 from shoal.storage.texts import MISSING_WORDS, texts_of, typed_dictionary
 from shoal.storage.unite import unite
+from shoal.wording import percent
 
 # A column as it was declared: its values in their own type, and the way in which they were written.
 #
@@ -213,14 +214,41 @@ def _with_places(given: ColumnType, texts: pl.Series) -> ColumnType:
 
 
 def declare(column: Column, given: ColumnType, released: bool | None = False, only_empty: bool = False) -> Column:
-    """A column with its declared type; `released`: its cells are those of a release (None: nobody knows);
-    `only_empty`: no word in it stands for a missing value.
+    """A column with its declared type, rounded where that says so; `released`: its cells are those of a release (None:
+    nobody knows), which are read as they stand; `only_empty`: no word in it stands for a missing value.
 
     >>> from shoal.storage.encode import encode
     >>> roof = declare(encode(pl.Series("roof", [4, 9, 4])), ColumnType(type="nominal"))
     >>> roof.values.to_list(), roof.codes.tolist(), roof.declared.word
     (['4', '9'], [0, 1, 0], 'nominal')
     """
+    found = _declared(column, given, released, only_empty)
+    return found if given.round_to is None or released is not False else rounded(found, given.round_to)
+
+
+def rounded(column: Column, step: float) -> Column:
+    """A column of numbers, each as the nearest multiple of a step; of two that are as near, the even multiple.
+
+    >>> from shoal.storage.encode import encode
+    >>> sums = rounded(encode(pl.Series("charge", [1240, 18260, 18260])), 100)
+    >>> sums.values.to_list(), sums.codes.tolist()
+    ([1200, 18300], [0, 1, 1])
+    """
+    values = column.values
+    if not values.dtype.is_numeric() or not len(values):
+        return column
+    near = np.rint(values.cast(pl.Float64).to_numpy() / step) * step
+    texts = pl.Series(column.name, near)
+    # whole numbers stay whole, and decimals get no digits that they did not have
+    new = texts.cast(values.dtype) if values.dtype.is_integer() and step == int(step) else texts.round(10)
+    distinct, place = unite([new.alias("")])
+    narrow = smallest_unsigned(len(distinct) + 1)
+    codes = look_up(column.codes, place.astype(narrow), len(distinct))
+    distinct = distinct.alias(column.name)
+    return replace(column, codes=codes, values=distinct, dtype=distinct.dtype, written=None, respelled=0)
+
+
+def _declared(column: Column, given: ColumnType, released: bool | None, only_empty: bool) -> Column:
     codes, texts, missing = _texts(column, given, only_empty)
     if not released and given.map:
         keys = list(given.map)
@@ -380,7 +408,31 @@ def declare_table(
         for column in _named(name, found, released):
             if column.declared is None and len(column.values):
                 found[column.name] = declare(column, given, released, column.name in only_empty)
-    return replace(table, columns=found)
+    steps = {name: column for name, column in found.items() if column is not table.columns[name]}
+    notes = [note for name, column in steps.items() if (note := rounding_note(table.columns[name], column))]
+    return replace(table, columns=found, notes=(*table.notes, *notes))
+
+
+ROUNDED = " is rounded to multiples of "
+
+
+def rounding_note(before: Column, after: Column) -> str | None:
+    """What rounding a column cost, in words; None where it was not rounded."""
+    step = None if after.declared is None else after.declared.type.round_to
+    moved = None if step is None else moved_by(before, after)
+    if step is None or moved is None:
+        return None
+    cost = f"a value moves by {percent(moved)} of the mean, on average"
+    return f"{after.name}{ROUNDED}{step:,g}: {cost}"
+
+
+def moved_by(before: Column, after: Column) -> float | None:
+    """How far the values of a column of numbers moved on average, as a share of their mean; None where none did."""
+    if not (before.values.dtype.is_numeric() and after.values.dtype.is_numeric()) or before.values.equals(after.values):
+        return None
+    old, new = (one.values.cast(pl.Float64).extend_constant(0.0, 1).gather(one.codes) for one in (before, after))
+    whole = float(old.abs().sum())
+    return float((old - new).abs().sum()) / whole if whole else None
 
 
 def _named(name: str, columns: Mapping[str, Column], released: bool | None) -> list[Column]:

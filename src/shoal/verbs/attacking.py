@@ -23,7 +23,7 @@ from shoal.verbs.shared import (
     most_targets,
     person_column,
 )
-from shoal.vocabulary import NullRule
+from shoal.vocabulary import Generalized, NullRule
 
 _TARGETS_OUT = Option(
     "--targets-out", "Write the row numbers of those who were hit (.csv, for its owner only).", json=""
@@ -98,7 +98,11 @@ class AttackLinkRequest(Request):
         ),
     ] = None
     truth: Annotated[str | None, Option("--truth", "Person identifier column, present in both files.", "COLUMN")] = None
+    person: Annotated[str | None, Option("--person", "Whose row each released one is: counts persons.", "COLUMN")] = (
+        None
+    )
     null_rule: Annotated[NullRule | None, NULLS] = None
+    generalized: Annotated[Generalized, Option("--generalized", "Read [20;29], 937** and * as ranges.")] = "auto"
     policy: Any = None
     targets_out: Annotated[File, _TARGETS_OUT] = None
     force: Annotated[bool, _FORCE] = False

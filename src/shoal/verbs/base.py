@@ -11,7 +11,7 @@ from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar, get_args, get_origin, overload
 
-from shoal.verbs.forms import SWITCH, Form, form_of
+from shoal.verbs.forms import SWITCH, TypedForm, form_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Option:
     flag: str
     help: str
     metavar: str | None = None
-    form: Form | None = None
+    form: TypedForm | None = None
     unit: str | None = None
     shown: str | None = None
     panel: str | None = None
@@ -65,7 +65,7 @@ class Entry(NamedTuple):
     default: Any
 
     @property
-    def form(self) -> Form:
+    def form(self) -> TypedForm:
         """How it is typed."""
         return self.option.form or form_of(self.type)
 

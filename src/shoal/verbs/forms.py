@@ -15,8 +15,8 @@ from shoal.vocabulary import words_of
 
 
 @dataclass(frozen=True)
-class Form:
-    """A form: what stands for a value in the help, how it is read from what was typed, and how it is typed.
+class TypedForm:
+    """How an option is typed: what stands for a value in the help, how a value is read, and how it is written.
 
     `repeated`: the option may be given several times, and `read` gets a list. `write` gives the texts behind the flag,
     one for each time.
@@ -259,46 +259,46 @@ def _write_groups(value: Mapping[str, Iterable[str]]) -> list[str]:
     return [f"{_name(name)}={in_one(names)}" for name, names in value.items()]
 
 
-TEXT = Form("TEXT")
-FILE = Form("FILE")
-WHOLE = Form("N")
-NUMBER = Form("X")
-SWITCH = Form()
+TEXT = TypedForm("TEXT")
+FILE = TypedForm("FILE")
+WHOLE = TypedForm("N")
+NUMBER = TypedForm("X")
+SWITCH = TypedForm()
 # a switch that turns off what is on by default
-OFF = Form()
-COLUMNS = Form("COLUMNS", True, _names, lambda value: [in_one([value] if isinstance(value, str) else value)])
-REPEATED = Form("TEXT", True, lambda flag, typed: list(typed), list)
-LISTS = Form(
+OFF = TypedForm()
+COLUMNS = TypedForm("COLUMNS", True, _names, lambda value: [in_one([value] if isinstance(value, str) else value)])
+REPEATED = TypedForm("TEXT", True, lambda flag, typed: list(typed), list)
+LISTS = TypedForm(
     "VALUES", True, lambda flag, typed: [names_of([text]) for text in typed], lambda value: [*map(in_one, value)]
 )
-NUMBERS = Form("N,...", False, _numbers, lambda value: [",".join(map(str, value))])
-LIST_OR_ONE = Form(
+NUMBERS = TypedForm("N,...", False, _numbers, lambda value: [",".join(map(str, value))])
+LIST_OR_ONE = TypedForm(
     "X", False, _list_or_one, lambda value: [str(value) if not isinstance(value, list) else in_one(value)]
 )
-PAIRS = Form("COLUMN=VALUE,...", True, _pairs, _write_pairs)
-ROLES = Form("COLUMN=ROLE,...", True, _roles, _write_pairs)
-HOWS = Form("COLUMN=HOW", True, _hows, lambda value: [f"{_name(name)}={how}" for name, how in value.items()])
-GROUPS = Form("NAME=COLUMNS", True, _groups, _write_groups)
-STEPS = Form("COLUMN=STEPS", True, _steps, _write_groups)
-SUMS = Form(
+PAIRS = TypedForm("COLUMN=VALUE,...", True, _pairs, _write_pairs)
+ROLES = TypedForm("COLUMN=ROLE,...", True, _roles, _write_pairs)
+HOWS = TypedForm("COLUMN=HOW", True, _hows, lambda value: [f"{_name(name)}={how}" for name, how in value.items()])
+GROUPS = TypedForm("NAME=COLUMNS", True, _groups, _write_groups)
+STEPS = TypedForm("COLUMN=STEPS", True, _steps, _write_groups)
+SUMS = TypedForm(
     "COLUMN[=A+B]",
     True,
     _sums,
     lambda value: [f"{_name(name)}{'=' if others else ''}{'+'.join(others)}" for name, others in value.items()],
 )
-TOGETHER = Form(
+TOGETHER = TypedForm(
     "A,B,...=SHARE", True, _together, lambda value: [f"{in_one(names)}={share}" for names, share in value.items()]
 )
-MODELS = Form("NAME PARAMETER=VALUE...", True, _models)
-TYPES = Form("COLUMN=TYPE", True, types_of)
+MODELS = TypedForm("NAME PARAMETER=VALUE...", True, _models)
+TYPES = TypedForm("COLUMN=TYPE", True, types_of)
 
 
-def word_of(vocabulary: Any) -> Form:
+def word_of(vocabulary: Any) -> TypedForm:
     """One word of a vocabulary."""
-    return Form("|".join(words_of(vocabulary)), False, lambda flag, typed: one_of(flag, typed, vocabulary))
+    return TypedForm("|".join(words_of(vocabulary)), False, lambda flag, typed: one_of(flag, typed, vocabulary))
 
 
-def form_of(kind: Any) -> Form:
+def form_of(kind: Any) -> TypedForm:
     """The form that follows from a type."""
     parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     parts = tuple(part for part in parts if part is not type(None))

@@ -33,6 +33,7 @@ from shoal.engine.spark.order import numbered as with_numbers
 from shoal.engine.spark.placing import Pairing, PlacedTuples, joined, lookup_of, placed, tuple_of_each_row
 from shoal.engine.spark.session import spark_errors
 from shoal.errors import InputError, Message
+from shoal.policy.manifest import OWNERS_ENDINGS
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import class_of_each_row, pack
 from shoal.storage.reading import Options
@@ -45,7 +46,6 @@ from shoal.storage.writing import hash_of_files
 
 DRAWN = f"{PREFIX}drawn"
 # files that only the owner of a release may read
-_OWNERS = (".private.json", ".plan.json")
 
 
 def write_folder(
@@ -81,7 +81,7 @@ def write_folder(
             files = {} if check is None else check(staged, folder_sha256(frame.sparkSession, staged), removed)
         for other, content in files.items():
             beside.append(f"{folder}{slash}{other}")
-            place.write(beside[-1], content, owners=other.endswith(_OWNERS))
+            place.write(beside[-1], content, owners=other.endswith(OWNERS_ENDINGS))
         place.rename(staged, target)
         beside.clear()
     finally:

@@ -59,7 +59,6 @@ def leak_check(
         rows = Rows.of(table, names, count, policy.person)
         if rows.person is not None:
             rows = replace(rows, linked=linked_classes(rows.person, policy.linked))
-        rows, _ = rows.without_nulls(policy.null_rule)
         classes = People.of(rows, policy.null_rule, "auto", starred).sizes()
         (leaked,) = parse_leaks(wanted.leaked, classes.persons)
         limit = find_threshold(wanted.threshold)

@@ -191,7 +191,7 @@ def _figures(result: LeakRisk) -> Figures:
         interval = f"{result.simulated.low:.5g} to {result.simulated.high:.5g}"
         rows[f"simulated, {result.simulated.runs:,} runs"] = f"{result.simulated.mean:.5g} (95%: {interval})"
     if result.threshold is not None and result.largest_leak is not None:
-        rows["smallest k that keeps the threshold"] = figure(result.smallest_k)
+        rows["k that keeps the threshold, if all classes had it"] = figure(result.smallest_k)
         rows["largest leak that keeps it"] = (
             f"{result.largest_leak:,} ({percent(result.largest_leak / result.persons)})"
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.detection.clauses import Treatment
 from shoal.detection.profiles import yaml_key
-from shoal.methods.hipaa.clauses import Treatment
 from shoal.methods.hipaa.recheck import plan_of
 from shoal.methods.hipaa.results import SafeHarbor
 from shoal.methods.hipaa.treat import WORDS

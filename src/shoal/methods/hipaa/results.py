@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
+from shoal.detection.clauses import CLAUSES, Treatment
 from shoal.engine import engine_of
 from shoal.exposure import IdentityRisk
 from shoal.methods.changed_table import ChangedTableResult
-from shoal.methods.hipaa.clauses import CLAUSES, Treatment
 from shoal.methods.hipaa.zip3 import Populations
 from shoal.policy import Policy
 from shoal.policy.judgement.shown_classes import Check

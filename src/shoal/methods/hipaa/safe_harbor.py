@@ -15,16 +15,16 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
+from shoal.detection.ages import top_coded
+from shoal.detection.clauses import CLAUSES, FOR_A_PERSON, Treatment, hidden
 from shoal.detection.context import Context, context_of
+from shoal.detection.treatments import propose
 from shoal.engine import Engine, TupleRecoding, engine_of
 from shoal.errors import InputError, Message, check_choice
 from shoal.exposure import IdentityRisk, risk
-from shoal.methods.hipaa.ages import top_coded
-from shoal.methods.hipaa.clauses import CLAUSES, FOR_A_PERSON, Treatment, hidden
-from shoal.methods.hipaa.proposals import propose
 from shoal.methods.hipaa.results import ClauseReport, Done, SafeHarbor, Status, Vintage
 from shoal.methods.hipaa.treat import EMPTIED, Births, TreatedColumns, Years, old_rows, treat, years_of_columns
-from shoal.methods.hipaa.zip3 import read_populations, shipped
+from shoal.methods.hipaa.zip3 import Populations, read_populations, shipped
 from shoal.methods.scrubbing.results import RULES_MISS
 from shoal.methods.scrubbing.scrub import scrubbed_text
 from shoal.policy import Policy, as_policy
@@ -142,11 +142,13 @@ def safe_harbor(source: Any, asked: SafeHarborRequest) -> SafeHarbor:
     return result.measured(residual_risk(result.released, result))
 
 
-def apply_safe_harbor(source: Any, asked: SafeHarborRequest) -> SafeHarbor:
-    """The same without the risk that is left: a release measures it on the written file."""
+def apply_safe_harbor(source: Any, asked: SafeHarborRequest, populations: Populations | None = None) -> SafeHarbor:
+    """The same without the risk that is left: a release measures it on the written file. `populations`: the counts of
+    people by ZIP prefix, in place of those that are asked for."""
     given = as_policy(asked.policy)
     decided = given.safe_harbor
     order = asked.date_order or decided.date_order
+    century = asked.century_from if asked.century_from is not None else decided.century_from
     check_choice("date order", order or "dmy", get_args(DateOrder))
     this_year = datetime.now(UTC).year
     wanted = asked.year_of_data if asked.year_of_data is not None else decided.year_of_data
@@ -154,7 +156,11 @@ def apply_safe_harbor(source: Any, asked: SafeHarborRequest) -> SafeHarbor:
         raise InputError(
             f"The year of the data, {wanted}, is not between 1900 and now.", Message("Give {year_of_data} 2012.")
         )
-    populations = shipped() if asked.zip_populations is None else read_populations(asked.zip_populations)
+    # what was said beside the policy is part of what the release was made by
+    settings = {"year_of_data": wanted, "date_order": order, "century_from": century}
+    given = given.model_copy(update={"safe_harbor": decided.model_copy(update=settings)})
+    if populations is None:
+        populations = shipped() if asked.zip_populations is None else read_populations(asked.zip_populations)
     engine = engine_of(source, asked.options)
     table = engine.rows(source, None, asked.options, needed=[])
     there = There(engine, source, table, asked.options) if engine.keeps_rows else None
@@ -165,7 +171,6 @@ def apply_safe_harbor(source: Any, asked: SafeHarborRequest) -> SafeHarbor:
         progress.report("looking at columns", number, len(names))
         treatments.append(propose(table[name], given, context))
     progress.report("applying safe harbor", 0)
-    century = asked.century_from if asked.century_from is not None else decided.century_from
     years = years_of_columns(table, treatments, wanted, order, century, this_year)
     texts = [entry.column for entry in treatments if entry.action == "scrubbed"]
     if texts and there is not None:

@@ -10,101 +10,18 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from shoal.identifiers.name_lists import ALL_NAMES
-from shoal.methods.hipaa.ages import LIMIT, OLD, top_coded
-from shoal.methods.hipaa.clauses import Treatment, hidden
+from shoal.detection.ages import LIMIT, OLD, top_coded
+from shoal.detection.clauses import Treatment, hidden
+from shoal.detection.outliers import outliers
+from shoal.identifiers.place_lists import is_state
 from shoal.methods.hipaa.results import KEPT, Done
-from shoal.methods.hipaa.zip3 import Populations, is_state, to_prefixes
+from shoal.methods.hipaa.zip3 import Populations, to_prefixes
 from shoal.methods.scrubbing.results import ScrubbedText
 from shoal.methods.scrubbing.scrubbed_column import ScrubbedColumn
 from shoal.storage import Array, Column, Table
 from shoal.storage.dates import years_of
-from shoal.storage.folding import fold
 from shoal.text.base import HIPAA_LETTERS, TextKind
 from shoal.vocabulary import DateOrder
-
-# Few cells of another form among codes: a number, a code or a name of its own that no pattern knows.
-#
-# Among `A1`, `B7` and `C3` the one cell `501510691` is not a code of the list. Rare values of a rare form are looked
-# at, and only where nearly all other records hold codes or words that come again.
-
-
-_FEW = 0.2
-_LEAST_RECORDS = 20
-_NAME_WORD = r"[\p{Lu}][\p{L}'’.-]*"
-_NAME = rf"^{_NAME_WORD}(?:,? {_NAME_WORD}){{1,3}}$"
-
-
-def outliers(values: pl.Series, counts: Array) -> dict[str, Array]:
-    """Which distinct values stand out, by clause: (A) words written as names are, (R) numbers and codes.
-
-    >>> found = outliers(pl.Series(["A1", "B7", "501510691", "Jon Bird"]), np.array([60, 50, 1, 1]))
-    >>> {clause: hits.tolist() for clause, hits in found.items()}
-    {'A': [False, False, False, True], 'R': [False, False, True, False]}
-    """
-    total = int(counts.sum())
-    if total < _LEAST_RECORDS:
-        return {}
-    if values.dtype.is_numeric():
-        hits_by_clause = {"R": _numbers(values, counts)}
-    elif values.dtype == pl.String:
-        texts = fold(values).str.strip_chars()
-        hits_by_clause = {"A": _names(texts, counts), "R": _codes(texts, counts)}
-    else:
-        return {}
-    hits_by_clause = {clause: hits & (counts <= 2) for clause, hits in hits_by_clause.items()}
-    return {
-        clause: hits for clause, hits in hits_by_clause.items() if hits.any() and counts[hits].sum() <= _FEW * total
-    }
-
-
-def _rare_forms(texts: pl.Series, counts: Array) -> Array:
-    """Values whose form (runs of digits and letters as one sign each) few records have."""
-    forms = texts.str.replace_all(r"\p{L}+", "a").str.replace_all(r"\d+", "9").str.replace_all(r"\s+", " ")
-    frame = pl.DataFrame({"form": forms, "count": counts.astype(np.int64)})
-    shares = frame.select(pl.col("count").sum().over("form") / pl.col("count").sum()).to_series().to_numpy()
-    return np.asarray(shares <= _FEW)
-
-
-def _codes(texts: pl.Series, counts: Array) -> Array:
-    """Long numbers and codes of a rare form, or far longer than the others."""
-    length = texts.str.len_chars().to_numpy()
-    digits = texts.str.count_matches(r"\d").to_numpy()
-    letters = texts.str.count_matches(r"\p{L}").to_numpy()
-    blanks = texts.str.count_matches(" ").to_numpy()
-    order = np.argsort(length, kind="stable")
-    usual = int(length[order][np.searchsorted(np.cumsum(counts[order]), 0.8 * counts.sum())])
-    odd = _rare_forms(texts, counts) | (length >= usual + 4)
-    coded = (digits + letters >= 6) & (digits >= 3) & ((blanks <= 1) | (letters <= 4))
-    plain_number = (digits >= 5) & (letters == 0)
-    return np.asarray(odd & (coded | plain_number))
-
-
-def _names(texts: pl.Series, counts: Array) -> Array:
-    """Words written as names are, where the other records hold none; one word only if it is a frequent name."""
-    written = texts.str.contains(_NAME).fill_null(False).to_numpy()
-    one = texts.str.contains(r"^[\p{Lu}][\p{L}'’-]+$").fill_null(False).to_numpy()
-    if one.any():
-        known = texts.str.to_lowercase().is_in(sorted(ALL_NAMES)).fill_null(False).to_numpy()
-        written |= one & known
-    usual = counts > 2
-    if counts[usual].sum() < (1 - _FEW) * counts.sum() or (written & usual).any():
-        return np.zeros(len(texts), bool)
-    return written
-
-
-def _numbers(values: pl.Series, counts: Array) -> Array:
-    """Whole numbers with at least five digits and three more than nearly all others have."""
-    if values.dtype.is_float() and not bool((values == values.floor()).all()):
-        return np.zeros(len(values), bool)
-    numbers = np.abs(values.cast(pl.Float64).fill_null(0.0).to_numpy())
-    digits = np.floor(np.log10(np.maximum(numbers, 1))) + 1
-    order = np.argsort(digits, kind="stable")
-    usual = float(digits[order][np.searchsorted(np.cumsum(counts[order]), 0.8 * counts.sum())])
-    between = counts[(digits > usual) & (digits < usual + 3)].sum()
-    far = (digits >= usual + 3) & (digits >= 5)
-    return far if between <= 0.01 * counts.sum() else np.zeros(len(values), bool)
-
 
 WORDS = {
     "removed": "removed",
@@ -335,8 +252,8 @@ def _scrubbed(out: TreatedColumns, treatment: Treatment, column: ScrubbedColumn)
 
 def _kept(out: TreatedColumns, column: Column, treatment: Treatment) -> None:
     """As it is, but for cells that hold an identifier, and for places smaller than a state among states."""
-    hits_by_clause = dict(hidden(column.values)) if column.values.dtype == pl.String else {}
     counts = column.frequencies()
+    hits_by_clause = hidden(column.values, counts)
     for clause, hits in outliers(column.values, counts).items():
         hits_by_clause[clause] = hits_by_clause.get(clause, False) | hits
     if treatment.kind == "state" and column.values.dtype == pl.String:
@@ -348,7 +265,7 @@ def _kept(out: TreatedColumns, column: Column, treatment: Treatment) -> None:
         out.series[column.name] = column.decode()
         return
     bad = np.logical_or.reduce(list(hits_by_clause.values()))
-    values = column.values.clone().set(pl.Series(bad), None)
-    out.series[column.name] = _spread(column, values)
+    rows = pl.Series(np.append(bad, False)[column.codes])
+    out.series[column.name] = column.as_written().set(rows, None)  # the other cells stay as they were written
     for clause, texts in hits_by_clause.items():
         _note(out, treatment, int(counts[texts].sum()), clause, EMPTIED)

@@ -114,11 +114,12 @@ class TupleHistories(NamedTuple):
 
 @dataclass(frozen=True)
 class SampledUnits:
-    """The people of the population that each unit (a tuple or a history) is estimated to stand for, by what, and
-    whether limits on risk are about them."""
+    """The people of the population that each unit (a tuple or a history) is estimated to stand for, by what, how many
+    people all units stand for, and whether limits on risk are about them."""
 
     people: Array
     by: str
+    population: float
     over: RiskOver
 
     def part(self, wanted: Array) -> SampledUnits:
@@ -434,7 +435,8 @@ class Evaluator:
         if self.sample is None:
             return evidence
         people = np.bincount(place, self.sample.people, classes)
-        estimate = PeopleEstimate(people if wanted is None else people[wanted], self.sample.by)
+        people = people if wanted is None else people[wanted]
+        estimate = PeopleEstimate(people, self.sample.by, self.sample.population)
         return replace(evidence, estimate=estimate, risk_over=self.sample.over, partial=True)
 
     def _spread(self, entries: Any, levels: Array, place: Array, number: Array, classes: int) -> Spread:

@@ -77,12 +77,15 @@ def _sampled(table: Table, policy: Policy, space: Space) -> SampledUnits | None:
     if policy.person is not None:
         total = population_size(space.members, None, policy.population_size, policy.sampling)
         by = "sampling" if policy.population_size is None else "population_size"
-        return None if total is None else SampledUnits(space.units * (total / space.members), by, policy.risk_over)
+        if total is None:
+            return None
+        return SampledUnits(space.units * (total / space.members), by, total, policy.risk_over)
     found = people_of_rows(table, policy, table.rows if policy.household is not None else space.members)
     if found is None:
         return None
     unit_of_row = space.tuple_of_row if space.unit_of_row is None else space.unit_of_row
-    return SampledUnits(np.bincount(unit_of_row, found.people, len(space.units)), found.by, policy.risk_over)
+    people = np.bincount(unit_of_row, found.people, len(space.units))
+    return SampledUnits(people, found.by, found.population, policy.risk_over)
 
 
 def _check_named(options: SearchOptions, names: Sequence[str]) -> None:

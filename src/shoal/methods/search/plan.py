@@ -90,6 +90,7 @@ def plan_of(content: dict[str, Any], path: Path) -> LatticePlan | CutPlan:
     """A plan from its JSON: of levels, or of cuts."""
     from shoal.methods.cut_plan import KIND, cuts_of
 
+    content = {name: part for name, part in content.items() if name != "salt"}
     if content.get("kind") == KIND:
         return cuts_of(content, path)
     plan_file = as_shape(_PlanFile, content, path, "plan")

@@ -37,7 +37,8 @@ def evidence_of(
     With a count column a row stands for many records; with a person column classes are of persons, and a person is
     suppressed whose rows all are. `starred` names the columns in which `*` is a suppressed cell, as the manifest of the
     release says; in others it is a text as any. Without it every text column may have suppressed cells. `drawn`: rows
-    of the sample, with those that a release leaves out; otherwise the rows of the table.
+    of the sample, with those that a release leaves out; otherwise the rows of the table. No row that is there is set
+    aside: under the null rule `drop` a missing value is a value as any.
 
     >>> from shoal.storage.reading import read
     >>> table = read({"a": ["*", "x", "x"]})
@@ -48,13 +49,13 @@ def evidence_of(
         return Evidence(np.zeros(0, np.int64)), 0
     table.select(names)
     table, policy = _tuples(table, names, policy)
-    table, removed = counted_rows(table, names, policy.count, policy.null_rule)
+    table, _ = counted_rows(table, names, policy.count, "value")
     rows = Rows.of(table, names, policy.count) if table.rows else Rows(table.select(names))
     shown = shown_in(rows, policy.null_rule, starred)
     suppressed = rows.records_in(shown.suppressed)
     if not table.rows or (policy.person is not None and policy.person not in table.columns):
         # whose rows they are is not shown, and what is not shown does not hold
-        return Evidence(np.zeros(0, np.int64), removed=removed), suppressed
+        return Evidence(np.zeros(0, np.int64)), suppressed
     needed = sorted({name for model in policy.models for name in model.needs if name in table.columns})
     sensitive = {name: table[name] for name in needed}
     trees = trees_of(policy, list(sensitive.values()))
@@ -76,8 +77,8 @@ def evidence_of(
         )
         if shown.matching:
             evidence = replace(evidence, sizes=shown.sizes, members=shown.members)
-    estimate = estimated_people(table, policy, shown, evidence.sizes, removed, drawn)
-    return replace(evidence, removed=removed, estimate=estimate, risk_over=policy.risk_over), suppressed
+    estimate = estimated_people(table, policy, shown, evidence.sizes, drawn)
+    return replace(evidence, estimate=estimate, risk_over=policy.risk_over), suppressed
 
 
 def _tuples(table: Table, names: Sequence[str], policy: Policy) -> tuple[Table, Policy]:
@@ -139,6 +140,11 @@ class RowPeople(NamedTuple):
     people: Array
     by: str
 
+    @property
+    def population(self) -> float:
+        """All people whom the rows stand for."""
+        return float(self.people.sum())
+
 
 def people_of_rows(table: Table, policy: Policy, records: int) -> RowPeople | None:
     """The weight of each row, or N / n for each of its records, n of a population of N; None where nothing says so.
@@ -159,7 +165,7 @@ def people_of_rows(table: Table, policy: Policy, records: int) -> RowPeople | No
 
 
 def estimated_people(
-    table: Table, policy: Policy, shown: Shown, sizes: Array, removed: int = 0, drawn: int | None = None
+    table: Table, policy: Policy, shown: Shown, sizes: Array, drawn: int | None = None
 ) -> PeopleEstimate | None:
     """The people of the population behind each class: the sum of its weights, or its share of the population.
 
@@ -177,17 +183,16 @@ def estimated_people(
     if not by_row and policy.population_size is not None and drawn is not None and drawn != table.rows:
         return PeopleEstimate(None, reason="rows were left out, and how many persons or records they were is not known")
     if shown.rows.person is None:
-        here = removed + shown.rows.records
-        found = people_of_rows(table, policy, here if drawn is None or not by_row else drawn)
+        found = people_of_rows(table, policy, shown.rows.records if drawn is None or not by_row else drawn)
         if found is not None:
-            return _held_against(policy, found, PeopleEstimate(shown.sum_of(found.people), found.by))
+            return _held_against(policy, found, PeopleEstimate(shown.sum_of(found.people), found.by, found.population))
         absent = f"the weight column {policy.weight} is not in the table"
         return None if policy.weight is None else PeopleEstimate(None, reason=absent)
     persons = shown.rows.person.cardinality
     total = population_size(persons, None, policy.population_size, policy.sampling)
     if total is not None:
         by = "sampling" if policy.population_size is None else "population_size"
-        return PeopleEstimate(sizes * (total / persons), by)
+        return PeopleEstimate(sizes * (total / persons), by, total)
     reason = "weights of records say nothing of persons with several rows: give population_size or sampling"
     return None if policy.weight is None else PeopleEstimate(None, reason=reason)
 
@@ -197,7 +202,7 @@ def _held_against(policy: Policy, rows: RowPeople, found: PeopleEstimate) -> Peo
     size = policy.population_size
     if rows.by != "weights" or size is None or found.people is None:
         return found
-    total = float(rows.people.sum())
+    total = rows.population
     if total > size * (1 + APART) or float(found.people.max(initial=0.0)) > size:
         reason = f"the weights sum to {total:,.0f} people, population_size says {size:,}"
         return PeopleEstimate(None, reason=reason)

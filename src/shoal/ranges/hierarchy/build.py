@@ -204,7 +204,10 @@ def _built(
     if kind in ("equal-width", "powers"):
         check_numbers(column)
         step = factor or (10 if kind == "powers" else 2)
-        steps = interval_steps(column.values, step if kind == "powers" and width is None else width, step)
+        width, last = step if kind == "powers" and width is None else width, None
+        if column.declared is not None and column.declared.has_order:  # of places: a part of one has no label
+            last, width = len(column.declared.type.order or ()) - 1, None if width is None else max(1, round(width))
+        steps = interval_steps(column.values, width, step, last)
     elif kind == "equal-frequency":
         if column.values.dtype == pl.String:
             raise InputError(
@@ -366,12 +369,20 @@ def build_hierarchies(
     trees = []
     for number, name in enumerate(table.names):
         progress.report("building hierarchies", number, len(table.names))
-        trees.append(build_hierarchy(table[name], kind, width=width, factor=factor, groups=groups, cut=cut))
+        tree = build_hierarchy(table[name], kind, width=width, factor=factor, groups=groups, cut=cut)
+        trees.append(_spelled(tree, table[name]))
     if folder not in targets:
         folder.mkdir(exist_ok=True)
     for tree, path in zip(trees, targets, strict=True):
         tree.to_csv(path) if path.suffix.lower() == ".csv" else tree.to_yaml(path)
     return BuiltHierarchies([_built_files(tree, path) for tree, path in zip(trees, targets, strict=True)])
+
+
+def _spelled(tree: Hierarchy, column: Column) -> Hierarchy:
+    """A tree as its file has it: with labels as the column is written, not the places of an order."""
+    if column.declared is None:
+        return tree
+    return Hierarchy(tree.column, tuple(column.declared.spell(level) for level in tree.levels), tree.source)
 
 
 def _built_files(tree: Hierarchy, path: Path) -> BuiltHierarchy:

@@ -46,8 +46,9 @@ def whole_units(values: pl.Series) -> tuple[Array, int] | None:
     return None
 
 
-def interval_steps(values: pl.Series, width: float | None, factor: int) -> Iterator[Step]:
-    """Intervals of one width from zero on; at each further level `factor` neighbours are joined.
+def interval_steps(values: pl.Series, width: float | None, factor: int, last: int | None = None) -> Iterator[Step]:
+    """Intervals of one width from zero on; at each further level `factor` neighbours are joined. `last`: of places in
+    an order, behind which none is.
 
     >>> [labels.to_list() for _, labels in interval_steps(pl.Series([17, 18, 23, 31]), 5, 2)]
     [['[15;19]', '[20;24]', '[30;34]'], ['[10;19]', '[20;29]', '[30;39]'], ['[0;19]', '[20;39]'], ['[0;39]']]
@@ -71,7 +72,14 @@ def interval_steps(values: pl.Series, width: float | None, factor: int) -> Itera
     while count > 1 and step < _LARGEST:  # two sides of nought never join
         nodes, codes = np.unique(np.floor_divide(numbers, step), return_inverse=True)
         ends = [(node * step, node * step + step - 1) for node in nodes.tolist()]
-        labels = [f"[{_written(low, digits)};{_written(high, digits)}]" for low, high in ends]
+        if last is not None:
+            ends = [(low, min(high, last)) for low, high in ends]
+        labels = [
+            f"[{_written(low, digits)};{_written(high, digits)}]"
+            if low < high or last is None
+            else _written(low, digits)
+            for low, high in ends
+        ]
         yield codes, pl.Series(labels, dtype=pl.String)
         step, count = step * factor, len(nodes)
 

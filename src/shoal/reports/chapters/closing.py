@@ -49,7 +49,9 @@ def signature(found: ReportFindings) -> Chapter | None:
         "Software prepared this report; it does not certify. A person who knows the data and its recipients reads it, "
         "judges whether the risk is small enough, and signs."
     )
-    return Chapter("signature", "Signature", about, [Grid(("", ""), rows, 2)])
+    accepted = found.accepted or []
+    notes: list[Section] = [Notes([f"Whoever signs accepts: {one}" for one in accepted])] if accepted else []
+    return Chapter("signature", "Signature", about, [*notes, Grid(("", ""), rows, 2)])
 
 
 # What stands first where a release was refused: it is evidence, not a report of something that was released.
@@ -62,6 +64,10 @@ def refused(found: ReportFindings) -> Chapter | None:
         return None
     figures = [Figure("step", refusal.step), Figure("reason", refusal.reason)]
     figures += [Figure("what can be done", refusal.cure)] if refusal.cure else []
+    if refusal.step == "attack" and found.leak is not None:  # the steps behind the attack came too
+        about = "An attack goes past its limit, and the policy does not accept that. The data is not in this folder."
+        headline = Headline("This is a draft, not a release: decide on what is left.", "bad")
+        return Chapter("refused", "Draft", about, [headline, Figures(figures)])
     about = "The policy was not met. What follows was measured until then, on a draft that does not exist any more."
     headline = Headline("The release was refused: nothing was released.", "bad")
     return Chapter("refused", "Refused", about, [headline, Figures(figures)])

@@ -23,6 +23,8 @@ def summary(found: ReportFindings) -> Chapter:
     if before and after:
         sections += [_headline(before, after), *_threshold(found, after)]
         sections += [*worst_parts(found), _risks(before, after), _meaning(after)]
+    if found.accepted:
+        sections.append(Notes([f"Accepted in the policy: {one}" for one in found.accepted]))
     if found.verification is not None:
         sections.append(verdicts_grid(found.verification.models, "What was promised, measured on the released file"))
     return Chapter("summary", "Summary", _about(found), sections)

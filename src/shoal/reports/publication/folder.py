@@ -58,7 +58,7 @@ def _written(folder: Path) -> set[str]:
     if (folder / RECORD).is_file():
         as_shape(PrivateRecord, read_json(folder / RECORD, "private record"), folder / RECORD, "private record")
         return _OWNERS
-    return {FINDINGS} if is_evidence(folder) else set()
+    return {FINDINGS, "report.html", "report.pdf"} if is_evidence(folder) else set()
 
 
 def is_evidence(folder: Path) -> bool:

@@ -10,12 +10,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from shoal.detection.profile import profile
 from shoal.errors import InputError
 from shoal.policy import Policy, as_policy
-from shoal.policy.manifest import DecidedBy, dictionary_path, manifest_path
+from shoal.policy.manifest import DecidedBy, dictionary_path, manifest_path, policy_path
 from shoal.releases.published import cover_files
 from shoal.releases.signing import check_signing_key
 from shoal.releases.write import Refused
@@ -35,6 +33,7 @@ from shoal.reports.publication.steps import PublicationSteps
 from shoal.reports.report import check_report, report_html, report_pdf
 from shoal.storage.formats import format_of
 from shoal.storage.reading import declaring, read
+from shoal.storage.reading.csv import delimiter_of
 from shoal.storage.writing import write_bytes
 from shoal.systems.console import shell_line
 from shoal.systems.files import move
@@ -51,8 +50,10 @@ def publish(source: Any, request: PublishRequest) -> Publication:
     Without a policy one is made from the proposed roles and your `answers` (`{"recipient": "public"}`):
     while a question is open that only a person can answer, nothing is done; `Options(codebook=…)` leaves fewer.
     The policy is kept in the owner's folder.
-    The folder and, beside it, its owner's (`release.private`, with the internal report, the policy, the plan and the
-    private record) are written whole or not at all. Where the policy is not met nothing is written, but what was
+    Where an attack goes past its limit and the policy does not accept that, the folder is a draft: the evidence and the
+    report, and no data. The folder and, beside it, its owner's (`release.private`, with the internal report, the
+    policy, the plan and the private record) are written whole or not at all. Where the policy is not met nothing is
+    written, but what was
     found so far goes to the folder `keep_evidence`. `excel_safe`: no cell is a formula to a spreadsheet.
 
     >>> import polars as pl
@@ -78,6 +79,8 @@ def publish(source: Any, request: PublishRequest) -> Publication:
         proposed = profile(table, codebook=None if request.options is None else request.options.codebook)
         rules, decided_by = policy_from(proposed, said), who_decided(proposed, said)
         table = read(source, None, declaring(request.options, rules.types)) if rules.types else table
+    if rules.output.delimiter is None and (delimiter := delimiter_of(table.notes)) in (";", "\t", "|"):
+        rules = rules.model_copy(update={"output": rules.output.model_copy(update={"delimiter": delimiter})})
     if not rules.models:
         raise InputError("The policy names no privacy model, so nothing would be promised.", "Add one, such as k = 5.")
     _check_expiry(rules)
@@ -94,6 +97,8 @@ def publish(source: Any, request: PublishRequest) -> Publication:
             return _refused(steps, evidence, request.force)
         except InputError as error:
             raise _without_draft(error, made.draft) from None
+        if steps.draft:
+            return _draft(steps, made, target or evidence, request.force, request.pdf)
         document = steps.document()
         done = Publication(
             None, "holds", {"report": None, "findings": None}, steps.steps, None, steps.warnings or None, document,
@@ -101,7 +106,7 @@ def publish(source: Any, request: PublishRequest) -> Publication:
         )  # fmt: skip
         if target is None:
             return done
-        steps.timed("report", lambda: _write_documents(made, data, done, steps.rules, request.pdf))
+        steps.timed("report", lambda: _write_documents(made, data, done, request.pdf))
         cover_files(made.public / data.name, made.private, request.sign)
         take_place(made, target, request.force)
     files: dict[str, str | None] = {"report": str(target / "report.html"), "findings": str(target / "findings.json")}
@@ -152,6 +157,30 @@ def _format(source: Any) -> str:
     return ending if format_of(Path(f"data{ending}")) is not None else ".csv"
 
 
+def _draft(steps: PublicationSteps, made: Folders, place: Path | None, force: bool, pdf: bool) -> Publication:
+    """The evidence and the report, and no data: an attack goes past its limit, and nobody accepts that."""
+    assert steps.refusal is not None
+    found = Publication(
+        None, "draft", {"report": None, "findings": None}, steps.steps, steps.refusal.as_draft(),
+        steps.warnings or None, steps.document(),
+    )  # fmt: skip
+    if place is None:
+        return found
+    steps.timed("report", lambda: _write_report(made.public, found.findings, pdf, PRIVATE))
+    place_evidence(made, place, force)
+    files: dict[str, str | None] = {"report": str(place / "report.html"), "findings": str(place / "findings.json")}
+    return replace(found, output=str(place), files=files, steps=steps.steps)
+
+
+def _write_report(folder: Path, found: dict[str, Any], pdf: bool, mode: int) -> str:
+    """Findings and report, for programs and for people."""
+    write_bytes(folder / "findings.json", _json(found), mode)
+    write_bytes(folder / "report.html", report_html(found).encode(), mode)
+    if pdf:
+        write_bytes(folder / "report.pdf", report_pdf(found), mode)
+    return "done"
+
+
 def _refused(steps: PublicationSteps, evidence: Path | None, force: bool) -> Publication:
     """Nothing is written but, where that is asked for, what was found so far."""
     document = steps.document()
@@ -168,20 +197,15 @@ def _refused(steps: PublicationSteps, evidence: Path | None, force: bool) -> Pub
     return replace(found, files={"report": None, "findings": str(evidence / "findings.json")})
 
 
-def _write_documents(made: Folders, data: Path, done: Publication, rules: Policy, pdf: bool) -> str:
+def _write_documents(made: Folders, data: Path, done: Publication, pdf: bool) -> str:
     """Reports, findings and the owner's files into the folders that are being put together."""
     internal = done.findings
     public = public_edition(internal)
     for folder, found, mode in ((made.public, public, PUBLIC), (made.private, internal, PRIVATE)):
-        write_bytes(folder / "findings.json", _json(found), mode)
-        write_bytes(folder / "report.html", report_html(found).encode(), mode)
-        if pdf:
-            write_bytes(folder / "report.pdf", report_pdf(found), mode)
+        _write_report(folder, found, pdf, mode)
     for part in (data, manifest_path(data), dictionary_path(data)):
         move(part, made.public / part.name)
-    written = rules.as_written()
-    text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
-    write_bytes(made.private / "policy.yaml", text.encode(), PRIVATE)
+    move(policy_path(data), made.private / "policy.yaml")
     write_bytes(made.public / "README.md", _readme(public, sorted(made.public.iterdir())).encode(), PUBLIC)
     return "done"
 

@@ -31,7 +31,8 @@ class Step:
 class Publication(Result):
     """A publication: the folder that may leave, every step, and the findings that its report is made from.
 
-    `verdict` is `holds`, or `refused` with the step and the reason; then nothing was written.
+    `verdict` is `holds`; `draft` where an attack goes past its limit and the policy does not accept that, then `output`
+    holds the evidence and the report, and no data; or `refused` with the step and the reason: nothing was written.
     """
 
     name: ClassVar[str] = "publish"
@@ -71,7 +72,7 @@ class Publication(Result):
         return write_report(found, Path(path), crosswalk=crosswalk)
 
     def summary(self) -> str:
-        """What may be published, or why not."""
+        """What may be published, or what is left and how to cure or accept it, or why nothing may be."""
         if self.verdict != "holds":
             return self.refusal or "Refused, nothing was written."
         records = counted(self.document.data["released"], "record")
@@ -92,6 +93,8 @@ class Publication(Result):
         shown += [Headline(f"Note: {warning}.", "warning") for warning in self.warnings or []]
         if self.output is None:
             return shown
+        if self.verdict == "draft":
+            return [*shown, Notes([f"{self.output} holds the evidence and the report, and no data"])]
         private = f"{Path(self.output).name}.private"
         notes = [
             *self._worst_attack(),

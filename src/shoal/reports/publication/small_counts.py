@@ -20,8 +20,7 @@ _GROUPS = (1, 2, 3, 5, 11, 20, 50, 100, 500, 2_000)
 def grouped_sizes(before: Sequence[Mapping[str, int]], after: Sequence[Mapping[str, int]]) -> list[dict[str, Any]]:
     """Records by class size before and after, in the same groups; each is about nobody or 11 records at least.
 
-    Size 1 stands alone, because the number of uniques is told anyway: joined with others it would tell theirs. `to` is
-    null for the last group, which has no end.
+    `to` is null for the last group, which has no end.
 
     >>> grouped_sizes([{"size": 2, "records": 6}, {"size": 4, "records": 28}], [{"size": 6, "records": 42}])
     [{'size': 2, 'to': 4, 'before': 34, 'after': 0}, {'size': 5, 'to': 10, 'before': 0, 'after': 42}]
@@ -32,11 +31,11 @@ def grouped_sizes(before: Sequence[Mapping[str, int]], after: Sequence[Mapping[s
         line = {"size": start, "to": end, "before": _within(before, start, end), "after": _within(after, start, end)}
         if not line["before"] and not line["after"]:
             continue
-        if groups and groups[-1]["size"] > 1 and _is_small(groups[-1]):
+        if groups and _is_small(groups[-1]):
             groups[-1] = _together(groups[-1], line)
         else:
             groups.append(line)
-    while len(groups) > 1 and groups[-2]["size"] > 1 and _is_small(groups[-1]):
+    while len(groups) > 1 and _is_small(groups[-1]):
         last = groups.pop()
         groups[-1] = _together(groups[-1], last)
     return groups

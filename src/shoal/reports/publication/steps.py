@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import yaml
 
 from shoal import __version__, progress
-from shoal.attacks.base import AttackResult
+from shoal.attacks.base import OF_TWIN, AttackResult
 from shoal.attacks.battery import attack
-from shoal.attacks.verification import limit_checks
+from shoal.attacks.cures import cheapest_cure
+from shoal.attacks.verification import PastLimit, limit_checks, past_limits
 from shoal.detection import detect
 from shoal.detection.profile import DECIDED_IN_POLICY, profile
 from shoal.errors import InputError, PolicyNotMet
@@ -51,11 +53,13 @@ from shoal.utility.analysis import features_of
 from shoal.utility.distributions import associations_of, distribution_of
 from shoal.utility.quality import quality
 from shoal.vocabulary import Role
+from shoal.wording import counted, in_words, percent
 
 # Why a publication was refused: at which step, by which criterion, with the figure and the limit, and the cure.
 
 
 NOTHING = "Refused, nothing was written."
+_PAST = "past the limit"
 
 
 class NotMet(Refused):
@@ -78,6 +82,10 @@ class StepRefusal:
     def to_dict(self) -> dict[str, str | None]:
         """As findings have it."""
         return {"step": self.step, "reason": rough_shares(self.reason), "cure": self.cure}
+
+    def as_draft(self) -> str:
+        """In one paragraph, for a draft: what is left stands first."""
+        return " ".join(part for part in ("Draft, not a release:", self.reason, self.cure) if part)
 
     def in_words(self, evidence: Path | None = None) -> str:
         """In one paragraph, with where the evidence is kept."""
@@ -127,24 +135,35 @@ def why_not_met(table: Table, rules: Policy, error: PolicyNotMet) -> tuple[str, 
     return f"{error.what} Even with all records in one class {'; '.join(failed)}.", error.cure
 
 
-def within_limits(found: AttackResult, limits: AttackLimits) -> str:
-    """The policy's limits on attacks are met, or the release is refused; what could not be tested is not met."""
-    failed = [check for check in limit_checks(found, limits) if not check.holds]
-    if not failed:
-        return "limits met"
-    criteria = {check.name.removeprefix("attack: "): check.detail for check in failed}
-    reasons = "; ".join(f"{criterion}: {detail}" for criterion, detail in criteria.items())
-    if any(found.verdict[criterion] == "fail" for criterion in criteria):
+def check_tested(found: AttackResult, limits: AttackLimits | None) -> None:
+    """Refuse a release where the policy limits what could not be tested."""
+    checks = [] if limits is None else limit_checks(found, limits)
+    criteria = {check.name.removeprefix("attack: "): check.detail for check in checks}
+    untested = [f"{name}: {detail}" for name, detail in criteria.items() if found.verdict[name] == "not tested"]
+    if untested:
         raise NotMet(
-            f"Attacks succeed more often than the policy allows: {reasons}.",
-            "Ask for more in the policy (a larger k, l-diversity), release less, or raise the limit in `attacks`.",
-            "limit exceeded",
+            f"The policy limits what could not be tested: {'; '.join(untested)}.",
+            "Publish more records, or take the limit out of `attacks` and say in `context` why it is not needed.",
+            "limit not tested",
         )
-    raise NotMet(
-        f"The policy limits what could not be tested: {reasons}.",
-        "Publish more records, or take the limit out of `attacks` and say in `context` why it is not needed.",
-        "limit not tested",
-    )
+
+
+def what_is_left(past: PastLimit) -> str:
+    """What an attack still gains, beside its limit."""
+    one, name = past.outcome, past.outcome.name.removesuffix(OF_TWIN)
+    what = name if name == past.criterion else f"{past.criterion} by {name}"
+    beside = "" if one.control is None else f" and {percent(one.control)} of others"
+    rates = f"{what} succeeds for {percent(one.rate or 0.0)} of the people in the data{beside}"
+    up_to = "up to " if past.upper else ""
+    return f"{rates}, an excess of {up_to}{percent(past.excess)} (limit {percent(past.limit)})"
+
+
+def how_to_accept(past: Sequence[PastLimit], own: AttackLimits | None) -> str:
+    """The line of a policy that accepts what is left, beside the limits that it has."""
+    said = {} if own is None else own.model_dump(exclude_none=True)
+    said |= {one.criterion.replace("-", "_"): {"limit": round(one.limit, 4), "accept": "why"} for one in past}
+    line = yaml.safe_dump({"attacks": said}, default_flow_style=True, sort_keys=False, width=10**9).strip()
+    return f"To accept what is left, write into the policy why: `{line[1:-1]}`."
 
 
 # Values that a policy declares and no released record shows, where the manifest names them all the same.
@@ -194,6 +213,7 @@ def before_and_after(changed: Anonymized) -> dict[str, Any]:
     return {"columns": columns, "correlations": [asdict(pair) for pair in associations_of(features)]}
 
 
+_WITHOUT_COLUMN = "Of {}: ask for more in the policy (a larger k, l-diversity, t-closeness)."
 _WHO_DECIDED = {
     "answer": "Answered by whoever published it.",
     "proposal": "Proposed by shoal with confidence; nobody changed it.",
@@ -217,6 +237,9 @@ class PublicationSteps:
         self.decided_by: dict[str, DecidedBy] = {**decided_by, **dict.fromkeys(decide, "answer")}
         self.rules = with_roles(rules, decide)
         self.refusal: StepRefusal | None = None
+        # an attack goes past its limit, and nobody accepts that: everything is measured, and the data does not leave
+        self.draft = False
+        self.accepted: list[str] = []
         self.warnings: list[str] = []
         self.steps: list[Step] = []
         self.found: dict[str, dict[str, Any] | None] = {}
@@ -259,7 +282,7 @@ class PublicationSteps:
     def _attack(self, data: Path) -> str:
         """The release is attacked; the policy's limits on attacks hold, and one that could not be tested does not."""
         self.found["attack"] = None
-        limits = self.rules.attacks if self.rules.attacks and self.rules.attacks.model_dump(exclude_none=True) else None
+        limits = self.rules.attacks if self.rules.attacks and self.rules.attacks.limits() else None
         try:
             found = attack(data, original=self.table)
         except InputError as error:
@@ -268,7 +291,30 @@ class PublicationSteps:
                 return "not possible"
             raise NotMet(f"The policy limits attacks, and none could be tried: {error.what}", error.cure) from None
         self.found["attack"] = found.to_dict()
-        return "measured" if limits is None else within_limits(found, limits)
+        check_tested(found, limits)
+        past = past_limits(found, self.rules)
+        self.accepted = [f"{what_is_left(one)}. Accepted: {one.accepted}" for one in past if one.accepted]
+        self.warnings += [
+            f"{what_is_left(one)}: not proven with {counted(one.outcome.targets, 'target')}"
+            for one in past
+            if not one.proven
+        ]
+        left = [one for one in past if one.proven and not one.accepted]
+        if not left:
+            return "accepted" if self.accepted else "within the limits"
+        self.refusal, self.draft = self._not_accepted(data, left), True
+        return _PAST
+
+    def _not_accepted(self, data: Path, past: list[PastLimit]) -> StepRefusal:
+        """What is left, which column causes it, the cheapest cure and what it costs, and how to accept it."""
+        left, cures = [], []
+        for one in past:
+            cure = cheapest_cure(data, self.table, one.outcome, one.limit)
+            by = "" if cure is None else f", by column{'s' if len(cure.steps) > 1 else ''} {in_words(list(cure.steps))}"
+            left.append(what_is_left(one) + by)
+            cures.append(_WITHOUT_COLUMN.format(one.criterion) if cure is None else cure.in_words())
+        cures.append(how_to_accept(past, self.rules.attacks))
+        return StepRefusal("attack", f"{'; '.join(left)}.", " ".join(cures), _PAST)
 
     def _above_threshold(self) -> None:
         """Where more risk is left than the policy accepts and no model limits it, say so."""
@@ -380,6 +426,7 @@ class PublicationSteps:
             utility=found.get("utility"),
             context={"edition": "internal", **self.rules.context.model_dump(mode="json", exclude_none=True)},
             limits=[*self.limits, *self._notes(), *self._assumptions()],
+            accepted=self.accepted or None,
             refusal=None if self.refusal is None else self.refusal.to_dict(),
         )
 

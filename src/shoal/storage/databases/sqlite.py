@@ -240,12 +240,24 @@ def _rows(connection: Any, address: Address, source: str, names: Sequence[str], 
             cursor.execute(statement)
             skip = 1
             for batch in cursor.fetch_record_batch():
+                _check_texts(batch, address)
                 frame = pl.from_arrow(batch.slice(skip))
                 assert isinstance(frame, pl.DataFrame)
                 skip = 0
                 yield frame
 
     return DatabaseRows(columns, batches, ordered, count, connection.close)
+
+
+def _check_texts(batch: Any, address: Address) -> None:
+    """Refuse a damaged file: its texts come as bytes that are none, on which others end the process."""
+    try:
+        batch.validate(full=True)
+    except ValueError:
+        raise InputError(
+            f"{address.shown} cannot be read to its end: it is damaged, or its texts are not UTF-8.",
+            "Copy or export it again.",
+        ) from None
 
 
 def _sample(column: ColumnRead) -> str:

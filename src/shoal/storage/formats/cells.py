@@ -71,3 +71,38 @@ def exact_as_floats(numbers: pl.Series) -> bool:
         digits = numbers.cast(pl.String).str.replace_all(r"[^0-9]", "").str.strip_chars("0").str.len_bytes()
         return not bool((digits > _DIGITS).any())
     return not bool((numbers.cast(pl.Float64).abs() >= EXACT).any())
+
+
+# Texts that spreadsheets would run as a formula.
+
+
+# also behind blanks and line feeds, also in full width
+_FORMULA = r"^\s*[=+\-@＝＋－＠]|^[\t\r\n]"
+
+
+def defused_texts(texts: pl.Series) -> pl.Series:
+    """Texts with an apostrophe before what spreadsheets run as a formula.
+
+    >>> defused_texts(pl.Series(["=1+1", "plain", "\\n=1"])).to_list()
+    ["'=1+1", 'plain', "'\\n=1"]
+    """
+    return texts.zip_with(~texts.str.contains(_FORMULA).fill_null(False), "'" + texts)
+
+
+def undefused_texts(texts: pl.Series) -> pl.Series:
+    """The same without the apostrophe.
+
+    >>> undefused_texts(pl.Series(["'=1+1", "'tis"])).to_list()
+    ['=1+1', "'tis"]
+    """
+    bare = texts.str.strip_prefix("'")
+    return texts.zip_with(~(texts.str.starts_with("'") & bare.str.contains(_FORMULA)).fill_null(False), bare)
+
+
+def defused_name(name: str) -> str:
+    """A column name that spreadsheets do not run.
+
+    >>> defused_name("=cmd"), defused_name("age")
+    ("'=cmd", 'age')
+    """
+    return str(defused_texts(pl.Series([name]))[0])

@@ -123,6 +123,7 @@ def _frames(path: Path, compression: Compression) -> Iterator[tuple[pl.DataFrame
             raise _fault(path, block, line) from None
         _check_exact(path, frame, block, line)
         _check_text(path, block, line)
+        _check_keys(path, block, line)
         yield frame, position
         line += block.count(b"\n")
 
@@ -158,6 +159,40 @@ def _check_text(path: Path, block: bytes, line: int) -> None:
                 f"{path}, line {number:,}: an escape such as \\ud800 is half of a sign and not text.",
                 "Write the text as UTF-8, or remove the escape.",
             ) from None
+
+
+# a text of a line of JSON, and whether it is a key
+_TEXT = r'"(?:[^"\\]|\\.)*"(?:\s*:)?'
+
+
+def _check_keys(path: Path, block: bytes, line: int) -> None:
+    """Refuse objects with a key twice: one reader takes its first value, another its last."""
+    lines = pl.Series([block]).cast(pl.String).str.split("\n").explode()
+    keys = lines.str.extract_all(_TEXT).list.eval(
+        pl.element().filter(pl.element().str.ends_with(":")).str.replace(r"\s*:$", "")
+    )
+    # of escapes and of objects inside of others only the parser tells
+    doubtful = (keys.list.len() != keys.list.n_unique()) | lines.str.contains("\\", literal=True)
+    for number in doubtful.fill_null(False).arg_true().to_list():
+        try:
+            json.loads(lines[number], object_pairs_hook=_once)
+        except _Twice:
+            raise InputError(
+                f"{path}, line {line + number:,}: an object has a key twice, and readers differ in which they take.",
+                "Keep one of them.",
+            ) from None
+        except (ValueError, RecursionError):
+            continue  # what cannot be parsed was told already
+
+
+class _Twice(Exception):
+    """A key that an object has already."""
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise _Twice
+    return dict(pairs)
 
 
 def _small_blocks(path: Path, compression: Compression) -> Iterator[tuple[bytes, int]]:

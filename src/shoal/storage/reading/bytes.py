@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import stat
 import struct
 import zlib
@@ -162,15 +163,24 @@ def read_small(path: str | Path, limit: int = MOST_BYTES) -> bytes:
     return content
 
 
+# an escape that may be half a character
+_HALF = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+
+
 def parse_json(content: bytes | str) -> Any:
-    """JSON as Python objects; whatever is wrong with it is a ValueError, also endless nesting and endless digits.
+    """JSON as Python objects; whatever is wrong with it is a ValueError, also endless nesting, endless digits, and half
+    a character (a lone surrogate), which is no text.
 
     >>> parse_json("[" * 100_000)
     Traceback (most recent call last):
     ValueError: not JSON
     """
     try:
-        return json.loads(content)
+        found = json.loads(content)
+        text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
+        if _HALF.search(text):
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
     except (ValueError, RecursionError):
         raise ValueError("not JSON") from None
 

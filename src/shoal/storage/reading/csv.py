@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice, zip_longest
 from pathlib import Path
 
@@ -185,7 +185,7 @@ def open_csv(path: Path, compression: Compression, options: Options) -> TableFil
     if encoding not in ("utf-8", "utf-16"):
         source.notes.append(f"read as {encoding}")
     if delimiter != ",":
-        source.notes.append(f"columns separated by {'tab' if delimiter == chr(9) else delimiter}")
+        source.notes.append(_SEPARATED + _WORDS.get(delimiter, delimiter))
     return source
 
 
@@ -200,6 +200,20 @@ def _before_header(head: bytes) -> int:
     start = blank.end() if blank else 0
     said = _EXCEL_DELIMITER.match(head[start:])
     return start + (said.end() if said else 0)
+
+
+_SEPARATED, _WORDS = "columns separated by ", {"\t": "tab"}
+
+
+def delimiter_of(notes: Iterable[str]) -> str | None:
+    """The delimiter of the text file that a table came from, by what was said of it; None for a comma and other files.
+
+    >>> delimiter_of(["columns separated by tab"]), delimiter_of([])
+    ('\\t', None)
+    """
+    words = {word: sign for sign, word in _WORDS.items()}
+    found = [note.removeprefix(_SEPARATED) for note in notes if note.startswith(_SEPARATED)]
+    return words.get(found[0], found[0]) if found else None
 
 
 def _said_delimiter(before_header: bytes, path: Path) -> str | None:

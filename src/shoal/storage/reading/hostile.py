@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.parsers import expat
 
 from shoal.errors import InputError
 from shoal.storage.reading.bytes import EXPANSION_COUNTS_FROM, GREATEST_EXPANSION
@@ -42,10 +43,10 @@ class Reader:
         found: dict[int, Any] = {}
         field = 0
         while head := self._byte():
-            field = field + (head >> 4) if head >> 4 else self._signed()
+            field = field + (head >> 4) if head >> 4 else self.signed()
             kind = head & 15
             if 4 <= kind <= 6:
-                found[field] = self._signed()
+                found[field] = self.signed()
             else:
                 found[field] = kind == 1 if kind in (1, 2) else self._value(kind, depth)
         return found
@@ -59,7 +60,7 @@ class Reader:
         found: dict[int, tuple[int, int]] = {}
         field, start = 0, self.position
         while head := self._byte():
-            field = field + (head >> 4) if head >> 4 else self._signed()
+            field = field + (head >> 4) if head >> 4 else self.signed()
             if head & 15 not in (1, 2):  # a truth value is in the head
                 self._value(head & 15, 0)
             found[field], start = (start, self.position), self.position
@@ -88,11 +89,15 @@ class Reader:
                 return number
         raise Damaged
 
-    def _signed(self) -> int:
+    def signed(self) -> int:
+        """A number in zigzag."""
         number = self._unsigned()
         return (number >> 1) ^ -(number & 1)
 
-    def _bytes(self, length: int) -> bytes:
+    def take(self, length: int) -> bytes:
+        """So many bytes."""
+        if length < 0:
+            raise Damaged
         end = self.position + length
         if end > len(self.data):
             raise Damaged
@@ -106,11 +111,11 @@ class Reader:
         if kind == 3:
             return self._byte()
         if kind in (4, 5, 6):
-            return self._signed()
+            return self.signed()
         if kind == 7:
-            return self._bytes(8)
+            return self.take(8)
         if kind == 8:
-            return self._bytes(self._unsigned())
+            return self.take(self._unsigned())
         if kind in (9, 10):
             head = self._byte()
             length = head >> 4 if head >> 4 < 15 else self._unsigned()
@@ -281,16 +286,16 @@ def _hold_arrow(*conditions: bool) -> None:
         raise Damaged
 
 
-def _number(data: mmap, at: int, form: str) -> int:
+def _number(data: mmap | bytes, at: int, form: str) -> int:
     if at < 0:
         raise Damaged
     return int(struct.unpack_from("<" + form, data, at)[0])
 
 
-class _Table:
+class FlatTable:
     """A table of FlatBuffers: fields by number."""
 
-    def __init__(self, data: mmap, at: int) -> None:
+    def __init__(self, data: mmap | bytes, at: int) -> None:
         self.data, self.at = data, at
         self._fields = at - _number(data, at, "i")
         self._size = _number(data, self._fields, "H")
@@ -305,11 +310,11 @@ class _Table:
         place = self.place(field)
         return 0 if place is None else _number(self.data, place, form)
 
-    def table(self, field: int) -> _Table:
+    def table(self, field: int) -> FlatTable:
         place = self.place(field)
         if place is None:
             raise Damaged
-        return _Table(self.data, place + _number(self.data, place, "I"))
+        return FlatTable(self.data, place + _number(self.data, place, "I"))
 
     def structs(self, field: int, size: int) -> Iterator[int]:
         """Where each struct of a list stands."""
@@ -321,16 +326,28 @@ class _Table:
         _hold_arrow(start + 4 + count * size <= len(self.data))
         yield from range(start + 4, start + 4 + count * size, size)
 
+    def tables(self, field: int) -> Iterator[FlatTable]:
+        """The tables of a list."""
+        for place in self.structs(field, 4):
+            yield FlatTable(self.data, place + _number(self.data, place, "I"))
 
-def _root(data: mmap, at: int) -> _Table:
-    return _Table(data, at + _number(data, at, "I"))
+
+def messages_of(data: mmap, stream: bool) -> Iterator[FlatTable]:
+    """The messages of an Arrow file."""
+    for at, _ in _in_stream(data) if stream else _in_file(data):
+        yield root_of(data, at + (8 if data[at : at + 4] == _CONTINUES else 4))
+
+
+def root_of(data: mmap | bytes, at: int) -> FlatTable:
+    """The table that a buffer of FlatBuffers begins with."""
+    return FlatTable(data, at + _number(data, at, "I"))
 
 
 def _in_file(data: mmap) -> Iterator[tuple[int, int]]:
     """The places of the messages that the footer names, each with the length of its head."""
     length = _number(data, len(data) - 10, "i")
     _hold_arrow(data[-6:] == b"ARROW1", 0 < length <= len(data) - 18)
-    footer = _root(data, len(data) - 10 - length)
+    footer = root_of(data, len(data) - 10 - length)
     for field in (2, 3):
         for block in footer.structs(field, 24):
             at, head, body = (_number(data, block + offset, form) for offset, form in ((0, "q"), (8, "i"), (16, "q")))
@@ -346,14 +363,14 @@ def _in_stream(data: mmap) -> Iterator[tuple[int, int]]:
         if length == 0:
             return
         yield at, 8 + length
-        body = _root(data, at + 8).number(3, "q")
+        body = root_of(data, at + 8).number(3, "q")
         _hold_arrow(body >= 0)
         at += 8 + length + body
 
 
 def _check_message(data: mmap, at: int, head: int) -> int:
     """The rows of a message, once its buffers lie inside its body and unpack to what they can."""
-    message = _root(data, at + (8 if data[at : at + 4] == _CONTINUES else 4))
+    message = root_of(data, at + (8 if data[at : at + 4] == _CONTINUES else 4))
     kind, body, start = message.number(1, "B"), message.number(3, "q"), at + head
     _hold_arrow(0 <= body <= len(data) - start)
     if kind not in (_ARROW_DICTIONARY, _RECORDS):
@@ -385,10 +402,8 @@ _CELLS_COUNT_FROM, _SPARSE = 1 << 24, 200
 _MOST_REPEATED = 1 << 26
 _CHUNK = 1 << 22
 _CELL = re.compile(rb'\br="([A-Z]{1,3})([0-9]{1,9})"')
-_ROW = re.compile(rb"<table:table-row\b([^>]*)>(.*?)</table:table-row>", re.DOTALL)
-_REPEATED_ROWS = re.compile(rb'number-rows-repeated="([0-9]{1,12})"')
-_REPEATED_CELL = re.compile(rb"<table:(?:covered-)?table-cell\b([^>]*)>")
-_REPEATED_COLUMNS = re.compile(rb'number-columns-repeated="([0-9]{1,12})"')
+# elements inside each other, and digits of a count
+_DEEPEST, _MOST_DIGITS = 100, 12
 
 
 def check_archive(path: Path) -> None:
@@ -401,16 +416,18 @@ def check_archive(path: Path) -> None:
             unpacked = 0
             for name in names:
                 cells = _SheetCells()
-                ods = b"" if name == "content.xml" else None
+                ods = _OdsCells() if name == "content.xml" else None
                 for piece in _pieces(archive, name):
                     unpacked += len(piece)
                     _refuse_bomb(path, unpacked)
                     if name.startswith("xl/worksheets/"):
                         cells.add(piece)
                     elif ods is not None:
-                        ods += piece
+                        ods.add(piece)
                 _refuse_span(path, cells.spanned, max(_CELLS_COUNT_FROM, cells.seen * _SPARSE))
-                _refuse_span(path, _ods_cells(ods or b""), _MOST_REPEATED)
+                if ods is not None:
+                    ods.add(b"", last=True)
+                    _refuse_span(path, ods.cells, _MOST_REPEATED)
     except InputError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError):
@@ -468,11 +485,41 @@ def _number_of(letters: bytes) -> int:
     return number
 
 
-def _ods_cells(content: bytes) -> int:
-    """The cells with a value that rows and columns which are repeated stand for."""
-    cells = 0
-    for attributes, inside in _ROW.findall(content):
-        times = max([1, *map(int, _REPEATED_ROWS.findall(attributes))])
-        filled = [cell for cell in _REPEATED_CELL.findall(inside) if b"value-type" in cell]
-        cells += times * sum(max([1, *map(int, _REPEATED_COLUMNS.findall(cell))]) for cell in filled)
-    return cells
+class _OdsCells:
+    """The cells with a value that repeated rows and columns stand for, of the content of an OpenDocument file.
+
+    Its reader never returns from some content that is no XML: all of it is parsed here, once, piece by piece.
+    """
+
+    def __init__(self) -> None:
+        self.cells, self._rows, self._depth = 0, 1, 0
+        self._parser = expat.ParserCreate()
+        self._parser.StartElementHandler = self._starts
+        self._parser.EndElementHandler = self._ends
+        self._parser.StartDoctypeDeclHandler = self._doctype
+
+    def add(self, piece: bytes, last: bool = False) -> None:
+        """Parse a piece; raises ValueError where it is no XML."""
+        try:
+            self._parser.Parse(piece, last)
+        except expat.ExpatError:
+            raise ValueError from None
+
+    def _starts(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise ValueError
+        if name == "table:table-row":
+            self._rows = _repeated(attributes.get("table:number-rows-repeated"))
+        elif name in ("table:table-cell", "table:covered-table-cell") and "office:value-type" in attributes:
+            self.cells += self._rows * _repeated(attributes.get("table:number-columns-repeated"))
+
+    def _ends(self, name: str) -> None:
+        self._depth -= 1
+
+    def _doctype(self, *_: object) -> None:
+        raise ValueError
+
+
+def _repeated(times: str | None) -> int:
+    return max(1, int(times)) if times and len(times) <= _MOST_DIGITS and times.isdecimal() else 1

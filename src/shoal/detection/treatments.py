@@ -12,13 +12,21 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from shoal.detection.context import RECORDS_THAT_TELL, Context, propose_role
+from shoal.detection.clauses import CLAUSE_OF_KIND, Action, Treatment, hidden
+from shoal.detection.context import Context, propose_role
+from shoal.detection.numbers import (
+    RECORDS_THAT_TELL,
+    are_measured,
+    are_of_one_length,
+    fill_their_length,
+    look_like_ages,
+    look_like_zips,
+)
+from shoal.detection.signs import by_dates, by_form, by_header, own_values
 from shoal.errors import InputError
 from shoal.identifiers import DECIDED, ColumnView, Finding, find_kinds
 from shoal.identifiers.header import read_header
-from shoal.methods.hipaa.clauses import CLAUSE_OF_KIND, Action, Treatment, hidden
-from shoal.methods.hipaa.signs import by_dates, by_form, by_header, own_values
-from shoal.methods.hipaa.zip3 import are_states
+from shoal.identifiers.place_lists import are_states
 from shoal.policy import Policy
 from shoal.storage import Array, Column
 from shoal.storage.folding import fold
@@ -44,7 +52,6 @@ _OPAQUE = frozenset(
     for word in words
 )
 _NEARLY_OWN = 0.9
-_LONG = 7
 _SHORTEST = 6
 _AMOUNT = r"^[$€£]?\s?-?\d{1,3}(?:[,.' ]\d{3})*(?:[.,]\d{1,2})?\s?(?:[$€£]|usd|eur)?$"
 # Kinds whose values may well be short numbers.
@@ -74,7 +81,13 @@ def by_own_values(column: Column, counts: Array) -> str | None:
     if known < RECORDS_THAT_TELL or len(counts) < _NEARLY_OWN * known:
         return None
     if column.values.dtype.is_numeric():
-        return "Nearly every record has a long number of its own, all of one length." if _fixed(column) else None
+        if are_measured(column.values):
+            return None
+        if are_of_one_length(column.values):
+            return "Nearly every record has a long number of its own, all of one length."
+        if fill_their_length(column.values):
+            return "Nearly every record has a number of its own, spread evenly over all numbers of its length."
+        return None
     texts = fold(column.values.cast(pl.String)).str.strip_chars()
     if float(texts.str.contains(f"(?i){_AMOUNT}").mean() or 0) >= _NEARLY_OWN:  # type: ignore[arg-type]
         return None
@@ -85,54 +98,6 @@ def by_own_values(column: Column, counts: Array) -> str | None:
     if propose_role(column, counts, int(counts.sum()) + column.nulls, [])[0] == "identifier":
         return "Nearly every record has a text of its own."
     return None
-
-
-def _fixed(column: Column) -> bool:
-    """Whole numbers of seven digits or more, four fifths of them of one length."""
-    values = column.values
-    if values.dtype.is_float() and not bool((values == values.floor()).all()):
-        return False
-    lengths = values.cast(pl.Int64, strict=False).abs().cast(pl.String).str.len_bytes().drop_nulls().to_numpy()
-    if not len(lengths):
-        return False
-    sizes, counts = np.unique(lengths, return_counts=True)
-    return int(sizes[counts.argmax()]) >= _LONG and float(counts.max() / counts.sum()) >= 0.8
-
-
-def looks_like_ages(column: Column, counts: Array) -> bool:
-    """Many different whole numbers within a life, few of them over 89."""
-    numbers = _whole(column)
-    if numbers is None or len(counts) < RECORDS_THAT_TELL:
-        return False
-    old = counts[(numbers >= 90)].sum()
-    within = bool(((numbers >= 0) & (numbers <= 115)).all())
-    return within and 0 < old <= 0.25 * counts.sum() and bool((numbers < 60).any())
-
-
-def looks_like_zips(column: Column, counts: Array) -> bool:
-    """Many different numbers of five digits, or of four where a zero was lost."""
-    if len(counts) < RECORDS_THAT_TELL / 2:
-        return False
-    if column.values.dtype == pl.String:
-        texts = fold(column.values).str.strip_chars()
-        return float(texts.str.contains(r"^\d{5}(?:-?\d{4})?$").mean() or 0) >= _NEARLY_OWN  # type: ignore[arg-type]
-    numbers = _whole(column)
-    if numbers is None:
-        return False
-    return bool(((numbers >= 501) & (numbers <= 99_950)).all()) and float((numbers >= 10_000).mean()) >= 0.7
-
-
-def _whole(column: Column) -> Array | None:
-    """The values as whole numbers; of texts those that nearly all are."""
-    values = column.values
-    if values.dtype == pl.String:
-        values = fold(values).str.strip_chars().cast(pl.Float64, strict=False)
-        if values.null_count() > 0.02 * len(values):
-            return None
-    if not values.dtype.is_numeric():
-        return None
-    numbers = values.cast(pl.Float64).fill_null(0.0).to_numpy()
-    return numbers if bool((numbers == np.floor(numbers)).all()) else None
 
 
 def doubted(kept: Treatment, column: Column, counts: Array, sure: list[Finding]) -> Treatment:
@@ -146,9 +111,9 @@ def doubted(kept: Treatment, column: Column, counts: Array, sure: list[Finding])
     numbered = by_header and sure[0].kind in _NUMBERED_KINDS
     if not sure or by_header:
         silent = says_nothing(column.name)
-        if (silent or by_header) and looks_like_ages(column, counts):
+        if (silent or by_header) and look_like_ages(column, counts):
             return Treatment(column.name, "C", "age", "age", "quasi-identifier", AGES, doubt=AGES)
-        if (silent or (by_header and not numbered)) and looks_like_zips(column, counts):
+        if (silent or (by_header and not numbered)) and look_like_zips(column, counts):
             return Treatment(column.name, "B", "zip", "postal-code", "quasi-identifier", ZIPS, doubt=ZIPS)
     if by_header:
         nearly = len(counts) >= _NEARLY_OWN * int(counts.sum()) and len(counts) >= RECORDS_THAT_TELL
@@ -183,7 +148,7 @@ def propose(column: Column, policy: Policy, context: Context | None = None) -> T
         word = policy.safe_harbor.columns.get(column.name)
         return treatment if word is None else _decided(column.name, word, treatment, policy.columns.get(column.name))
     findings = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
-    proposed = _proposed(column, counts, findings, propose_role(column, counts, records, findings)[0])
+    proposed = by_values(column, counts, findings, propose_role(column, counts, records, findings)[0])
     if context is not None and proposed.action == "kept":
         proposed = _by_source(column, counts, context) or proposed
     word = policy.safe_harbor.columns.get(column.name)
@@ -217,8 +182,11 @@ def _decided(name: str, word: str, proposed: Treatment, said: Role | None) -> Tr
     return Treatment(name, word, "removed", proposed.kind, "identifier", reason, True)
 
 
-def _proposed(column: Column, counts: Array, findings: list[Finding], role: Role) -> Treatment:
-    """By its form, by the kinds that were found, by other signs, by whether values are everybody's own."""
+def by_values(column: Column, counts: Array, findings: list[Finding], role: Role) -> Treatment:
+    """By its form, by the kinds that were found, by other signs, by whether values are everybody's own.
+
+    The check that every release makes of a column that nobody decided on; safe harbor does what it proposes.
+    """
     treated = by_form(column)
     if treated is not None:
         return treated
@@ -262,7 +230,7 @@ def _by_inside(column: Column, counts: Array) -> Treatment | None:
     """A column in which at least half of the records hold an identifier, among whatever words."""
     if column.values.dtype != pl.String or not len(counts):
         return None
-    found = hidden(column.values)
+    found = hidden(column.values, counts)
     shares = {clause: float(counts[hits].sum() / counts.sum()) for clause, hits in found.items()}
     if not shares or float(counts[np.logical_or.reduce(list(found.values()))].sum() / counts.sum()) < _HALF:
         return None

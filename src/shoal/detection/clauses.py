@@ -7,6 +7,7 @@ from typing import Literal
 
 import polars as pl
 
+from shoal.detection.outliers import inside_cells
 from shoal.identifiers.inside import inside
 from shoal.storage import Array
 from shoal.vocabulary import Role
@@ -92,14 +93,14 @@ class Treatment:
 # Identifiers hidden among other values: cells of a column that is not an identifier itself, but hold one.
 
 
-def hidden(texts: pl.Series) -> dict[str, Array]:
-    """Which distinct texts hold an identifier, by clause.
+def hidden(texts: pl.Series, counts: Array | None = None) -> dict[str, Array]:
+    """Which distinct texts hold an identifier, by clause; where the records of each are counted, no codes of a list.
 
     >>> {clause: found.tolist() for clause, found in hidden(pl.Series(["seen 3/4/2012", "a@b.org", "stable"])).items()}
     {'C': [True, False, False], 'F': [False, True, False]}
     """
     found: dict[str, Array] = {}
-    for kind, hits in inside(texts).items():
+    for kind, hits in (inside(texts) if counts is None else inside_cells(texts, counts)).items():
         clause = CLAUSE_OF_KIND[kind]
         found[clause] = found.get(clause, False) | hits
     return dict(sorted(found.items()))

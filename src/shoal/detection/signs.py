@@ -6,14 +6,14 @@ import re
 
 import polars as pl
 
-from shoal.detection.context import RECORDS_THAT_TELL
+from shoal.detection.ages import top_coded
+from shoal.detection.clauses import Treatment
+from shoal.detection.numbers import RECORDS_THAT_TELL, are_measured
 from shoal.identifiers.age import AGE
 from shoal.identifiers.base import STRONG
 from shoal.identifiers.date_of_birth import BIRTH
 from shoal.identifiers.event_date import EVENTS
 from shoal.identifiers.header import read_header, words
-from shoal.methods.hipaa.ages import top_coded
-from shoal.methods.hipaa.clauses import Treatment
 from shoal.storage import Array, Column
 from shoal.storage.dates import SERIAL_LIMITS, are_dates, is_epoch
 from shoal.storage.folding import fold
@@ -117,8 +117,6 @@ _NAMED_PARTS = (
     r"(?i)^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?$"
     rf"|^{ENGLISH_MONTH_NAMES}\.?$"
 )
-# 120/80, 12.5 mg: measured, nobody's code
-_MEASURED = r"(?i)^\d{2,3}/\d{2,3}$|^\d{1,5}(?:[.,]\d+)?\s?(?:%|mg|g|kg|µg|mcg|ml|l|dl|mmol/l|mg/dl|iu|u|cm|mm|bpm)$"
 _CLOCK = r"^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[AaPp][Mm])?$"
 # Words in which no age is meant.
 _NO_AGE = re.compile(
@@ -171,13 +169,13 @@ def own_values(column: Column, counts: Array, role: Role) -> str | None:
     """Why the values may be a code of each person, or None."""
     if not len(counts):
         return None
-    if role == "identifier" and not _all_match(column, _MEASURED):
+    if role == "identifier":
         return "Every record, or nearly every one, has a value of its own, or a long code."
     known = int(counts.sum())
     all_differ = len(counts) == known and known > 1
-    if all_differ and column.values.dtype == pl.String and not _all_match(column, _MEASURED):
+    if all_differ and column.values.dtype == pl.String and not are_measured(column.values):
         return "Every record has a text of its own."
-    if all_differ and known >= RECORDS_THAT_TELL and column.values.dtype.is_float():
+    if all_differ and known >= RECORDS_THAT_TELL and column.values.dtype.is_float() and not are_measured(column.values):
         whole = bool((column.values == column.values.floor()).all())
         return "Every record has a whole number of its own." if whole else None
     return None
