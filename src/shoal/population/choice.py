@@ -71,7 +71,14 @@ def estimate_population(sample: SampleClasses, wanted: str | None = None) -> Cho
             name, reason = "dis", "no model gives an estimate; this one assumes none"
     shown = [name] if name and wanted is None else list(found_by)
     estimates = [found_by[entry][0] for entry in shown]
+    if good and name is None and wanted is None and reason:  # a figure that nothing speaks for is not given
+        estimates = [_withheld(entry, reason) if entry.status == "ok" else entry for entry in estimates]
     return Chosen(estimates, name, reason, found_by[name][1] if name else None, made)
+
+
+def _withheld(found: Estimate, reason: str) -> Estimate:
+    nothing = (None, None, None, None, None, None)
+    return Estimate(found.estimator, *nothing, "no estimate", reason, found.assumes)
 
 
 def _best(
