@@ -99,12 +99,14 @@ def written(chosen: list[str], failed: list[str]) -> str:
 
 
 def with_measured(text: str) -> str:
-    """The README with the races of this run between its marks: task, ours, peer, ratio and peak memory."""
+    """The README with the races of this run that have a peer between its marks: task, ours, peer, ratio and memory."""
     before, _, rest = text.partition(FIRST)
     _, mark, after = rest.partition(LAST)
     if not mark:
         raise ValueError("The README lacks the marks between which the races stand.")
-    rows = [[one[0], one[1], one[4], one[5], one[6]] for _, rows in PAGE.parts for one in rows if len(one) == 7]
+    rows = [
+        [one[0], one[1], one[4], one[5], one[6]] for _, rows in PAGE.parts for one in rows if len(one) == 7 and one[4]
+    ]
     head = ["", "shoal", "peer", "peer / shoal", "peak MB"]
     table = [_cells(head), _cells(["---"] * len(head)), *map(_cells, rows)]
     return f"{before}{FIRST}\n" + "\n".join(table) + f"\n{LAST}{after}"
