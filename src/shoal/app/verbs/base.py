@@ -95,7 +95,7 @@ def _field(entry: Entry, needed: bool) -> tuple[Any, Any]:
     return (kind if plain is not None else kind | None), Field(default=plain, description=option.help + unit)
 
 
-_BY_FORM: dict[forms.Form, Any] = {
+_BY_FORM: dict[forms.TypedForm, Any] = {
     forms.SWITCH: bool,
     forms.OFF: bool,
     forms.WHOLE: int,
