@@ -109,9 +109,11 @@ class AverageRisk(RiskLimit):
         members = evidence.sizes * counts if evidence.members is None else evidence.members
         if evidence.risk_over == "sample":
             return np.array([(members / evidence.sizes).sum() / members.sum()])
-        risks = estimated_risks(evidence)
+        upper = evidence.estimated.upper
+        risks = estimated_risks(evidence) if upper is None else upper
         spread = (members**2 / counts * risks * np.maximum(1 / evidence.sizes - risks, 0)).sum()
-        return np.array([min(self.estimate(evidence) + _ONE_SIDED * math.sqrt(spread) / members.sum(), 1.0)])
+        mean = (members * risks).sum() / members.sum()
+        return np.array([min(mean + _ONE_SIDED * math.sqrt(spread) / members.sum(), 1.0)])
 
     def estimate(self, evidence: Evidence) -> float:
         """The mean of the estimated risks."""

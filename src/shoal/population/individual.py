@@ -153,24 +153,28 @@ PROPORTIONAL = "proportional"
 
 
 class SampledRisk(NamedTuple):
-    """The risk of a record of each class, and the estimator that decided on the highest; none with the reason."""
+    """The risk of a record of each class, and the estimator that decided on the highest; none with the reason.
+
+    `upper`: the upper end of the risks, where an estimator has an interval.
+    """
 
     risks: Array | None
     estimator: str = ""
     reason: str | None = None
+    upper: Array | None = None
 
 
 def sampled_risk(sizes: Array, classes: Array, share: float) -> SampledRisk:
     """The risk in classes of these sizes of a sample that is this share p of its population.
 
     E[1/F | f] with F^ = f / p is the same for every unique, however much its columns tell. So the greater of it and of
-    what the class sizes say decides: for uniques the chance that a match is right at the upper end of what a Poisson
-    mixture says; for larger classes the pooled chance of DIS, one size up, over the classes of up to f records
+    what the class sizes say decides: for uniques the chance that a match is right by a Poisson mixture (limits of
+    policies are held against the safe end, `least_people`); for larger classes the pooled chance of DIS, one size up, over the classes of up to f records
     (`_one_size_up`), never above 1 / f.
 
     >>> found = sampled_risk(np.array([1, 9]), np.array([500, 1]), 0.01)
     >>> found.risks.round(3).tolist(), found.estimator
-    ([1.0, 0.111], 'poisson-mixture')
+    ([0.971, 0.111], 'poisson-mixture')
     >>> sampled_risk(np.array([2, 3]), np.array([40, 60]), 0.01).estimator
     'proportional'
     """
@@ -182,31 +186,34 @@ def sampled_risk(sizes: Array, classes: Array, share: float) -> SampledRisk:
     stepped = np.minimum(_one_size_up(there, counts, share), 1 / there)
     by = np.where(stepped > risk, "dis", PROPORTIONAL).astype(object)
     risk = np.maximum(risk, stepped)
+    upper = risk.copy()
     if len(there) and there[0] == 1 and share < 1:
-        chance = _of_uniques(there, counts, share)
-        if chance is None or not np.isfinite(chance):
+        chance, most = _of_uniques(there, counts, share)
+        if not np.isfinite([chance, most]).all():
             return SampledRisk(None, reason="no estimator says with which chance a match with a unique is right")
         risk[0], by[0] = expected_risk(there[:1], there[:1] / share)[0], PROPORTIONAL
+        upper[0] = max(risk[0], min(most, 1.0))
         if chance > risk[0]:
             risk[0], by[0] = min(chance, 1.0), "poisson-mixture"
     if not np.isfinite(risk).all():
         return SampledRisk(None, reason="the risk is not a finite number")
-    return SampledRisk(risk[place], str(by[int(np.argmax(risk))]) if len(risk) else PROPORTIONAL)
+    decided = str(by[int(np.argmax(risk))]) if len(risk) else PROPORTIONAL
+    return SampledRisk(risk[place], decided, upper=upper[place])
 
 
-def _of_uniques(sizes: Array, classes: Array, share: float) -> float | None:
-    """The chance that a match with a unique is right, at the upper end of what the class sizes say."""
+def _of_uniques(sizes: Array, classes: Array, share: float) -> tuple[float, float]:
+    """The chance that a match with a unique is right, by what the class sizes say, and its upper end; NaN for none."""
     from shoal.population.base import NoEstimate, SampleClasses
     from shoal.population.mixture import PoissonMixture
 
     try:
         found = PoissonMixture().find(SampleClasses(sizes, classes, float(sizes @ classes) / share))
     except NoEstimate:
-        return None
-    if found.uniqueness is None or found.match_correct is None or found.high is None:
-        return None
+        return np.nan, np.nan
+    if not found.uniqueness or found.match_correct is None or found.high is None:
+        return np.nan, np.nan
     # the chance that a match is right varies less than the share of those who are alone
-    return found.match_correct * found.high / found.uniqueness
+    return found.match_correct, found.match_correct * found.high / found.uniqueness
 
 
 def _one_size_up(sizes: Array, classes: Array, share: float) -> Array:
