@@ -210,9 +210,9 @@ def test_all_count_the_same(seed: int) -> None:
     try:
         found = shoal.risk(frame, policy=rule)
     except InputError as error:
-        assert rule.null_rule == "drop"
-        assert "nothing is left" in error.what
-        return
+        if rule.null_rule == "drop" and "nothing is left" in error.what:
+            return
+        raise
     if rule.null_rule == "wildcard":
         return
     # by a dictionary
