@@ -103,28 +103,34 @@ def test_a_star_is_suppressed_only_where_the_release_says_so() -> None:
 
 
 def test_drop_by_hand() -> None:
+    """Risk sets rows with a missing value aside; a file is judged with every row that is in it."""
     frame = pl.DataFrame({"a": [1, 1, None, 2, 2], "b": [1, 1, 1, None, 3]})
     rule = policy("a", "b", null_rule="drop")
     found, verified = shoal.risk(frame, policy=rule), shoal.verify(frame, rule)
     assert (found.k, found.records, found.removed_rows) == (1, 3, 2)
-    assert verified.k == 1
+    assert (verified.k, verified.records) == (1, 5)
     evidence, _ = evidence_of(read(frame), ["a", "b"], rule)
-    assert (evidence.sizes.tolist(), evidence.records, evidence.removed) == ([2, 1], 3, 2)
-    assert shoal.verify(frame.head(3), rule).k == shoal.risk(frame.head(3), policy=rule).k == 2
+    assert (sorted(evidence.sizes.tolist()), evidence.records) == ([1, 1, 1, 2], 5)
+    assert (shoal.risk(frame.head(3), policy=rule).k, shoal.verify(frame.head(3), rule).k) == (2, 1)
+    assert shoal.verify(frame.head(3), rule).verdict == "refused"
 
 
-def test_drop_that_leaves_nothing_holds_nothing() -> None:
+def test_rows_that_drop_would_set_aside_are_a_class_of_a_file() -> None:
     frame = pl.DataFrame({"a": [None, None], "b": [1, 1]}, schema={"a": pl.Int64, "b": pl.Int64})
-    verified = shoal.verify(frame, policy("a", "b", null_rule="drop"))
-    assert (verified.verdict, verified.k) == ("refused", 0)
+    rule = policy("a", "b", null_rule="drop")
+    with pytest.raises(InputError, match="nothing is left"):
+        shoal.risk(frame, policy=rule)
+    verified = shoal.verify(frame, rule)
+    assert (verified.verdict, verified.k) == ("holds", 2)
+    assert shoal.verify(frame.head(1), rule).verdict == "refused"
 
 
-def test_dropped_rows_are_in_no_denominator() -> None:
-    """Without the row that is set aside the ordered distance is over two labels, not three."""
-    frame = pl.DataFrame({"a": [1, 2, None], "v": [1, 2, 3]})
+def test_rows_that_drop_would_set_aside_are_in_the_distribution_of_a_file() -> None:
+    """The ordered distance is over three labels; without the last two rows it would be over two, and 0.5."""
+    frame = pl.DataFrame({"a": [1, 2, None, None], "v": [1, 2, 3, 3]})
     close = [{"model": "t-closeness", "t": 0.6, "sensitive": "v"}]
     verified = shoal.verify(frame, policy("a", null_rule="drop", models=close))
-    assert verified.models[0].worst["distance"] == 0.5
+    assert verified.models[0].worst["distance"] == 0.625
 
 
 def test_a_count_of_zero_is_not_a_record() -> None:
@@ -190,18 +196,23 @@ def test_all_count_the_same(seed: int) -> None:
     )
     which = rng.choice([{}, {"count": "n"}, {"person": "p"}])
     rule = policy("a", "b", null_rule=rng.choice(["value", "drop", "wildcard"]), **which)
+    # a file is judged with every row that is in it: there `drop` counts as `value` does
+    of_file = rule.model_copy(update={"null_rule": "value"}) if rule.null_rule == "drop" else rule
+    try:
+        every = shoal.risk(frame, policy=of_file)
+    except InputError:
+        with pytest.raises(InputError):
+            shoal.verify(frame, rule)
+        return
+    verified = shoal.verify(frame, rule)
+    assert (every.k, every.suppressed_rows) == (verified.k, verified.suppressed_rows)
+    assert every.models == [] or every.models[0].holds == verified.models[0].holds
     try:
         found = shoal.risk(frame, policy=rule)
     except InputError as error:
-        if "nothing is left" in error.what:
-            assert shoal.verify(frame, rule).verdict == "refused"
-        else:
-            with pytest.raises(InputError):
-                shoal.verify(frame, rule)
-        return
-    verified = shoal.verify(frame, rule)
-    assert (found.k, found.suppressed_rows) == (verified.k, verified.suppressed_rows)
-    assert found.models == [] or found.models[0].holds == verified.models[0].holds
+        if rule.null_rule == "drop" and "nothing is left" in error.what:
+            return
+        raise
     if rule.null_rule == "wildcard":
         return
     # by a dictionary

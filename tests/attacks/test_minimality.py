@@ -61,7 +61,7 @@ def planted(together: bool) -> pl.DataFrame:
 def test_classes_that_could_not_be_cut_give_their_values_away(tmp_path: Path, together: bool) -> None:
     table = planted(together)
     made = shoal.anonymize(
-        table, quasi_identifiers=["age"], sensitive="ill", k=4, l=2, method=shoal.Mondrian(cuts="strict", effort="fast")
+        table, quasi_identifiers=["age"], sensitive="ill", k=4, l=2, method=shoal.Mondrian(cuts="strict")
     )
     shoal.release(made, tmp_path / "safe.parquet")
     subject = subject_of(tmp_path / "safe.parquet", table, None, None, None, None, 10**6, 0)

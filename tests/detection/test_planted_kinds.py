@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import shoal
 from detection.planted_kinds import ROWS, harmless, planted

@@ -338,6 +338,7 @@ def test_levels_are_those_of_memory(
         )
         assert result.on_disk == (memory == SMALL)
         plan = json.loads(output.with_suffix(".plan.json").read_text())
+        assert len(plan.pop("salt")) == 32  # drawn anew for each release
         manifest = json.loads(output.with_suffix(".manifest.json").read_text())
         told = [manifest[key] for key in ("columns", "models", "checks", "parameters", "notes", "suppressed_rows")]
         found.append((output.read_bytes(), plan, told, of_findings(result), result.models))

@@ -251,7 +251,7 @@ def test_a_release_is_verified_by_both_engines(
     target = tmp_path / "safe.parquet"
     released = release(result, target, shuffle=True)
     assert sorted(path.name for path in tmp_path.iterdir() if "plan" not in path.name) == [
-        "safe.dictionary.json", "safe.manifest.json", "safe.parquet",
+        "safe.dictionary.json", "safe.manifest.json", "safe.parquet", "safe.policy.yaml",
     ]  # fmt: skip
     written = pl.read_parquet(target / "*.parquet")
     assert len(written) == released.written

@@ -18,6 +18,7 @@ from shoal.errors import InputError, ShoalError
 from shoal.policy import Policy
 from shoal.policy.manifest import manifest_path, pending_path, plan_path, private_path
 from shoal.ranges.parsing import unescape
+from shoal.storage.reading.beside import held_beside
 
 BIG = 2**53 + 1
 
@@ -166,7 +167,9 @@ def test_zeros_keep_their_sign(tmp_path: Path) -> None:
 
 def test_empty_text_and_null_in_a_text_file(tmp_path: Path) -> None:
     frame = pl.DataFrame({"age": [1, 1, 1], "note": ["", None, "x"]})
-    path = shoal.release(shoal.anonymize(frame, keeping(2, "age"), method="mondrian"), tmp_path / "x.csv").output
+    path = shoal.release(
+        shoal.anonymize(frame, keeping(2, "age"), method="mondrian"), tmp_path / "x.csv", decide={"note": "other"}
+    ).output
     assert shoal.verify(path, original=frame).verdict == "holds"
 
 
@@ -189,12 +192,40 @@ def test_spreadsheet_safe_releases_pass_their_own_verification(tmp_path: Path) -
         }
     )
     made = shoal.anonymize(frame, keeping(2, "age", "job"), method="mondrian")
-    path = shoal.release(made, tmp_path / "x.csv", excel_safe=True, shuffle=True).output
+    path = shoal.release(made, tmp_path / "x.csv", excel_safe=True, shuffle=True, decide={"note": "other"}).output
     shown = shoal.read(path)
     assert "'=cmd" in shown.columns
     assert sorted(shown["note"].values) == sorted(["'=A1", "'\n=1+1", "'＝1", "plain"])
     assert shoal.verify(path, original=frame).verdict == "holds"
     assert shoal.verify(path, original=frame.with_columns(note=pl.lit("y"))).verdict == "refused"
+
+
+SPARK_SCHEMA = "org.apache.spark.sql.parquet.row.metadata"
+OF_SPARK = '{"type":"struct","fields":[{"name":"age","type":"long","nullable":true,"metadata":{}}]}'
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "nothing"),
+    [
+        ("org.apache.spark.version", "4.0.1", True),
+        (SPARK_SCHEMA, OF_SPARK, True),
+        ("note", "4.0.1", False),
+        ("org.apache.spark.version", "4.0.1 of Ann", False),
+        (SPARK_SCHEMA, OF_SPARK.replace("{}", '{"comment":"Ann"}'), False),
+        (SPARK_SCHEMA, OF_SPARK.replace('"age"', '"Ann"'), False),
+        (SPARK_SCHEMA, OF_SPARK.replace('"long"', '"Ann"'), False),
+        (SPARK_SCHEMA, OF_SPARK + " ", False),
+        (SPARK_SCHEMA, OF_SPARK.replace('"type":"struct"', '"type":"struct","type":"struct"'), False),
+        (SPARK_SCHEMA, "Ann", False),
+        (SPARK_SCHEMA, "[1]", False),
+    ],
+)
+def test_of_the_metadata_of_parquet_only_what_spark_says_of_its_columns(
+    key: str, value: str, nothing: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"age": [1, 1]}).write_parquet(path, metadata={key: value})
+    assert (held_beside(path, shoal.read(path)) == []) == nothing
 
 
 # suppressed rows

@@ -169,7 +169,7 @@ def test_a_population_is_counted_by_the_labels_of_a_given_tree() -> None:
     assert result.frame["town"].to_list() == ["FR", "FR", "IT"]
     assert result.models[0].worst["people"] == 4
     release(result, "out.csv", decide={"age": "other"})
-    assert verify("out.csv", result.policy).verdict == "holds"
+    assert verify("out.csv", "out.policy.yaml").verdict == "holds"
     with pytest.raises(InputError, match="names other tables"):
         verify("out.csv")
     manifest = json.loads(Path("out.manifest.json").read_text())

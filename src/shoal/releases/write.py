@@ -31,6 +31,7 @@ from shoal.policy.manifest import (
     private_path,
 )
 from shoal.releases.coded import coded_frame, write_coded_frame
+from shoal.releases.distinct import in_release_order
 from shoal.releases.documents import DataDraft, ReleaseDocuments, documents_of, shown_types
 from shoal.releases.in_blocks import (
     TreatedCodes,
@@ -270,8 +271,8 @@ def _codes_draft(
         order = released_order(result.table.rows, seed, treated.removed.tolist())
     else:
         progress.report("putting the rows in order", 0)
-        written = compared = treated.in_order(seed, spill)
-        order = None
+        written = treated.in_order(seed, spill)
+        compared, order = _with_cells_of(result, written, treated, seed, spill), None
     types = dict[str, Any]()
     for entry in result.manifest_columns():
         own = result.table.columns.get(entry.name)
@@ -298,6 +299,18 @@ def _codes_draft(
         how.place.fill(lambda draft: write_blocks(written, treated, draft, how.place.path, order))
 
     return _Draft(treated, compared, order, stage, read, types, spill=spill)
+
+
+def _with_cells_of(
+    result: Anonymized, written: Anonymized, treated: TreatedCodes, seed: int | None, spill: Spill
+) -> Anonymized:
+    """What is written, with the cells that were emptied as the input has them: by these it is known which they are."""
+    names = list(treated.blanked)
+    if not names:
+        return written
+    own = in_release_order(result.table.select(names), result.table.rows, seed, treated.removed, spill)
+    columns = {**written.table.columns, **dict(zip(names, own, strict=True))}
+    return replace(written, table=replace(written.table, columns=columns))
 
 
 def _check_usual_notation(what: str, excel_safe: bool, output: OutputFormat) -> None:

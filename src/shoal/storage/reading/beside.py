@@ -58,7 +58,10 @@ def held_beside(path: Path, table: Table) -> list[str]:
 
 def _of_parquet(path: Path) -> Iterator[str]:
     about = check_parquet(path, ()).about
+    columns = [(element[4].decode(), element.get(3) == 1) for element in about[2][1:]]
     for entry in about.get(5) or []:
+        if _is_of_spark(entry[1], entry.get(2) or b"", columns):
+            continue
         if entry[1] != b"ARROW:schema":
             yield "key-value metadata"
         elif any(_of_schema(_message(base64.b64decode(entry[2])).table(2))):
@@ -74,6 +77,37 @@ def _of_parquet(path: Path) -> Iterator[str]:
                 if chunk[3].get(8) or chunk[3].get(14):
                     yield "metadata or a filter of a column"
             row += group[3]
+
+
+# the types of columns that Spark writes; one with fields of its own is not among what shoal releases
+_SPARK_TYPE = re.compile(
+    r"(string|boolean|byte|short|integer|long|float|double|binary|date|timestamp(_ntz)?|decimal\(\d{1,2},\d{1,2}\))"
+)
+
+
+def _is_of_spark(key: bytes, value: bytes, columns: list[tuple[str, bool]]) -> bool:
+    """Whether an entry is what Spark itself writes into each file, to the letter: its version, or the names and types
+    of the columns (and whether cells may be missing), with no word more.
+
+    >>> _is_of_spark(b"org.apache.spark.version", b"4.0.1", []), _is_of_spark(b"note", b"4.0.1", [])
+    (True, False)
+    """
+    if key == b"org.apache.spark.version":
+        return re.fullmatch(rb"\d{1,2}\.\d{1,2}\.\d{1,2}", value) is not None
+    if key != b"org.apache.spark.sql.parquet.row.metadata":
+        return False
+    try:
+        types = [field["type"] for field in json.loads(value)["fields"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    if len(types) != len(columns) or not all(isinstance(one, str) and _SPARK_TYPE.fullmatch(one) for one in types):
+        return False
+    fields = [
+        {"name": name, "type": one, "nullable": optional, "metadata": {}}
+        for (name, optional), one in zip(columns, types, strict=True)
+    ]
+    schema = {"type": "struct", "fields": fields}
+    return json.dumps(schema, separators=(",", ":"), ensure_ascii=False).encode() == value
 
 
 def _start(about: dict[int, Any]) -> int:

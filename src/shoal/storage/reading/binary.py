@@ -153,8 +153,8 @@ def _check_text(path: Path, block: bytes, line: int) -> None:
         if _HALF.search(text) is None:
             continue
         try:
-            json.dumps(parse_json(text), ensure_ascii=False).encode()
-        except UnicodeEncodeError:
+            parse_json(text)
+        except ValueError:
             raise InputError(
                 f"{path}, line {number:,}: an escape such as \\ud800 is half of a sign and not text.",
                 "Write the text as UTF-8, or remove the escape.",
