@@ -363,7 +363,7 @@ def test_a_fault_of_ours_shows_no_value(people: Path, tmp_path: Path) -> None:
         "import sys\nfrom shoal.exposure import identity\n"
         "import shoal.cli.group\n"
         "def broken(*a, **k): raise RuntimeError('SECRETX')\n"
-        "identity.measure = broken\n"
+        "identity.CountedClasses = broken\n"
         f"sys.argv = ['shoal', 'risk', {str(people)!r}, '--qi', 'age']\n"
         "from shoal.cli import main\n"
         "main()\n"

@@ -14,7 +14,7 @@ import pytest
 from shoal import vocabulary
 from shoal.identifiers.base import ColumnView
 from shoal.identifiers.column import ColumnEvidence
-from shoal.storage.dates import ENGLISH_MONTH_NAMES, MONTH_NAMES, WHOLE_MONTH_NAMES
+from shoal.storage.months import ENGLISH_MONTH_NAMES, MONTH_NAMES, WHOLE_MONTH_NAMES
 from shoal.storage.texts import WORDS_FOR_MISSING
 
 ROOT = Path(__file__).parents[1] / "src" / "shoal"
@@ -100,7 +100,7 @@ def files_with(pattern: str) -> set[str]:
 
 
 def test_names_of_months_are_in_one_file() -> None:
-    assert files_with(r"(?i)\bfeb\b|\bfeb\(|february") == {"storage/dates.py"}
+    assert files_with(r"(?i)\bfeb\b|\bfeb\(|february") == {"storage/months.py"}
 
 
 def test_words_for_missing_are_in_one_file() -> None:

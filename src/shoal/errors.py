@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 # the exit code 128 + SIGPIPE: who read the standard output closed it, as `| head` does; files that were written stay
 CLOSED_PIPE = 141
+# 128 + SIGINT: Ctrl-C
+INTERRUPTED = 130
 
 
 class Setting(NamedTuple):

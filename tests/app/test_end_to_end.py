@@ -9,7 +9,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+import yaml
 
+from accepted import ACCEPTED
 from app.browsing import Visitor, chromium
 from app.conftest import Running, running
 from shoal import make_signing_key, sample_data, verify
@@ -57,6 +59,17 @@ def visitor(first: Visitor) -> Iterator[Visitor]:
     made.page.context.close()
 
 
+def accept_attacks(visitor: Visitor) -> None:
+    """Write into the policy that what attacks gain on these invented people is accepted, and load it."""
+    page = visitor.page
+    page.get_by_text("The policy: download it, or load one").click()
+    kept = yaml.safe_load(page.get_by_role("region", name="Policy").inner_text())
+    page.get_by_label("Load a policy").fill(yaml.safe_dump({**kept, "attacks": ACCEPTED}, sort_keys=False))
+    visitor.click("Load it")
+    visitor.settled()
+    assert not page.locator("#policy-refused").count()
+
+
 def go_to_a_release(visitor: Visitor) -> None:
     """The steps from an opened file on, by their buttons and links."""
     page = visitor.page
@@ -68,6 +81,8 @@ def go_to_a_release(visitor: Visitor) -> None:
     page.get_by_role("link", name="Next: risk").click()
     visitor.settled()
     page.get_by_role("link", name="Next: protect").click()
+    visitor.settled()
+    accept_attacks(visitor)
     visitor.click("Protect the table")
     visitor.settled()
     page.get_by_role("link", name="Next: attack and verify").click()

@@ -227,7 +227,7 @@ def test_a_policy_that_no_method_keeps_is_refused_with_the_model_and_its_figure(
     result = shoal.publish(PEOPLE, policy, output=tmp_path / "release", keep_evidence=tmp_path / "evidence")
     assert result.verdict == "refused"
     assert "l-diversity" in (result.refusal or "")
-    assert "distinct 2" in (result.refusal or "")
+    assert "worst class: 2 different values" in (result.refusal or "")
     found = read_findings(tmp_path / "evidence")
     assert found["refusal"]["step"] == "anonymise"
     assert result.steps[-1].verdict == "refused"

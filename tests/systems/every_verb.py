@@ -21,6 +21,7 @@ POLICY = """\
 columns:
   {age: quasi-identifier, sex: quasi-identifier, "ville → été": quasi-identifier, illness: sensitive, seen: other}
 models: [{model: k-anonymity, k: 3}]
+attacks: {singling_out: {accept: the people are invented}, inference: {accept: the people are invented}}
 """
 ROLES = ["--decide", "seen=other"]
 QI = ["--qi", "age,sex,ville → été"]

@@ -18,11 +18,13 @@ import httpx
 import polars as pl
 import pytest
 
+from accepted import ACCEPTED
 from systems.conftest import environment
 
 POLICY = {
     "columns": {"age": "quasi-identifier", "sex": "quasi-identifier", "illness": "sensitive"},
     "models": [{"model": "k-anonymity", "k": 3}],
+    "attacks": ACCEPTED,
 }
 
 

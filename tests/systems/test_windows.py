@@ -18,7 +18,11 @@ PEOPLE = """
 import polars as pl, shoal
 from shoal.errors import InputError
 people = pl.DataFrame({"age": [30, 34, 51, 52] * 3, "illness": ["flu", "cold"] * 6})
-policy = {"columns": {"age": "quasi-identifier", "illness": "sensitive"}, "models": [{"model": "k-anonymity", "k": 3}]}
+policy = {
+    "columns": {"age": "quasi-identifier", "illness": "sensitive"},
+    "models": [{"model": "k-anonymity", "k": 3}],
+    "attacks": {name: {"accept": "the people are invented"} for name in ("singling_out", "inference")},
+}
 """
 
 
@@ -140,18 +144,18 @@ def test_arrays_on_disk_that_are_still_used_go_with_the_process(on_system: On, t
 import sys
 import numpy as np
 from shoal.storage.spill import Spill
-def mapped(stamp):
-    with Spill(memory=1000, stamp=lambda: stamp) as spill:
+def mapped():
+    with Spill(memory=1000) as spill:
         spill.start(10_000)
-        file = spill.file("ages")
+        file = spill.new_file("ages")
         file.append(np.array([34, 51], np.uint8))
         return file.mapped(np.uint8), spill.folder
-ages, folder = mapped("stamp")
+ages, folder = mapped()
 print(ages.tolist(), folder.exists())
-others, other = mapped("stamp")  # an equal run does not take up what is in use
+others, other = mapped()  # a run does not take up what is in use
 print(folder != other, folder.exists())
 del others
-mapped("another")
+mapped()
 print(folder.exists(), other.exists())
 if len(sys.argv) == 1:
     del ages

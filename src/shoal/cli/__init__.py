@@ -9,7 +9,7 @@ import sys
 from typing import NoReturn
 
 from shoal.cli.group import app
-from shoal.errors import CLOSED_PIPE, InputError, ShoalError
+from shoal.errors import CLOSED_PIPE, INTERRUPTED, InputError, ShoalError
 
 __all__ = ["app", "main", "prepare_streams", "run"]
 
@@ -49,7 +49,7 @@ def main() -> None:
     try:
         app(arguments, prog_name="shoal")
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     except BaseException as error:  # a panic inside polars is no Exception
         if isinstance(error, (SystemExit, GeneratorExit)) or (debug and not isinstance(error, BrokenPipeError)):
             raise

@@ -33,12 +33,12 @@ def install(ctx: click.Context, _: Any, asked: bool) -> None:
     place, start, line = _PLACES[shell]
     path = Path.home() / place
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_script(ctx, shell), encoding="utf-8")
+    path.write_text(_script(ctx, shell), encoding="utf-8", newline="\n")
     if start:
         settings, line = Path.home() / start, line.format(path)
         before = settings.read_text(encoding="utf-8") if settings.exists() else ""
         if line not in before:
-            settings.write_text(f"{before.rstrip()}\n\n{line}\n".lstrip(), encoding="utf-8")
+            settings.write_text(f"{before.rstrip()}\n\n{line}\n".lstrip(), encoding="utf-8", newline="\n")
     click.echo(f"{shell} completion installed in {path}; it works in the next terminal.")
     ctx.exit()
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from shoal import __version__
-from shoal.errors import CLOSED_PIPE, Setting
+from shoal.errors import CLOSED_PIPE, INTERRUPTED, Setting
 from shoal.verbs import GROUPS, VERBS, Entry, Request, request_of
 from shoal.verbs.forms import NUMBER, OFF, SWITCH, WHOLE
 
@@ -240,11 +240,13 @@ class Root(Group):
         return super().main(*arguments, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; click ends with 1 at a closed pipe, which here says that a promise is not met."""
+        """Run the command; click ends with 1 at a closed pipe or Ctrl-C, which here says that a promise is not met."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             raise SystemExit(CLOSED_PIPE) from None
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What to start with, then a line for each command, panel by panel."""

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import pairwise, product
-from typing import Any, Literal, Required, TypedDict, cast, get_args
+from typing import Any, Required, TypedDict, cast, get_args
 
 from shoal.dp.mechanisms import MECHANISMS
 from shoal.dp.terms import Price, Terms, checked_delta, checked_epsilon
 from shoal.errors import InputError, Message, Setting, as_names, check_choice
 from shoal.policy.amounts import decimal_of, written
 from shoal.policy.conditions import Condition, Value, columns_of, parse_where, typed
-from shoal.vocabulary import Mechanism
+from shoal.vocabulary import Mechanism, QueryKind
 
-Kind = Literal["count", "persons", "sum", "mean", "variance", "median", "quantile", "histogram", "bounds"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[QueryKind, ...] = get_args(QueryKind)
 NEEDS_BOUNDS = ("sum", "mean", "variance", "median", "quantile")
 _NUMERIC = ("integer", "number")
 _GROUPABLE = ("integer", "text", "date", "datetime", "boolean")
@@ -36,7 +35,7 @@ class Query:
     found privately. `bins` are the edges of a numeric histogram, `candidates` the possible answers of a quantile.
     """
 
-    kind: Kind
+    kind: QueryKind
     column: str | None
     type: str | None
     where: Condition | None
@@ -164,7 +163,7 @@ def make_query(terms: Terms, question: RawQuery) -> Query:
     """Check everything that can be checked without the data; all that follows cannot fail on a value."""
     check_choice("The query", question.kind, KINDS)
     check_choice(Setting("mechanism"), question.mechanism, MECHANISMS)
-    kind, mechanism = cast(Kind, question.kind), cast(Mechanism, question.mechanism)
+    kind, mechanism = cast(QueryKind, question.kind), cast(Mechanism, question.mechanism)
     column, types = question.column, terms.types
     names = tuple(as_names(question.by))
     _check_columns(kind, column, names, types)
@@ -205,7 +204,7 @@ def make_query(terms: Terms, question: RawQuery) -> Query:
     )
 
 
-def _check_columns(kind: Kind, column: str | None, by: tuple[str, ...], types: dict[str, str]) -> None:
+def _check_columns(kind: QueryKind, column: str | None, by: tuple[str, ...], types: dict[str, str]) -> None:
     wanted = [name for name in (column, *by) if name is not None]
     if missing := [name for name in wanted if name not in types]:
         raise InputError.missing_columns(missing, types, "The desk")
@@ -235,7 +234,7 @@ def _numbers(given: Sequence[Any] | str | float | Decimal, name: str) -> list[De
     return [decimal_of(item, name) for item in items]
 
 
-def _bounds(kind: Kind, type_word: str | None, bounds: Any) -> tuple[Decimal | None, Decimal | None]:
+def _bounds(kind: QueryKind, type_word: str | None, bounds: Any) -> tuple[Decimal | None, Decimal | None]:
     if bounds is None:
         if kind in NEEDS_BOUNDS:
             raise InputError(
@@ -253,7 +252,7 @@ def _bounds(kind: Kind, type_word: str | None, bounds: Any) -> tuple[Decimal | N
     return found[0], found[1]
 
 
-def _edges(kind: Kind, low: Decimal | None, high: Decimal | None, bins: Any) -> tuple[Decimal, ...]:
+def _edges(kind: QueryKind, low: Decimal | None, high: Decimal | None, bins: Any) -> tuple[Decimal, ...]:
     """The edges of a numeric histogram: given, or equal bins within the bounds."""
     if kind != "histogram":
         if bins is not None:
@@ -313,7 +312,7 @@ def _key(given: Any, type_word: str, column: str) -> Value:
     return typed(text, type_word, column)
 
 
-def _quantiles(kind: Kind, q: Any) -> tuple[Decimal, ...]:
+def _quantiles(kind: QueryKind, q: Any) -> tuple[Decimal, ...]:
     if kind == "median":
         if q is not None:
             raise InputError("A median is the quantile 0.5.", "Ask for a quantile with q.")
@@ -332,7 +331,9 @@ def _quantiles(kind: Kind, q: Any) -> tuple[Decimal, ...]:
     return tuple(found)
 
 
-def _step(kind: Kind, type_word: str | None, low: Decimal | None, high: Decimal | None, step: Any) -> Decimal | None:
+def _step(
+    kind: QueryKind, type_word: str | None, low: Decimal | None, high: Decimal | None, step: Any
+) -> Decimal | None:
     """How far apart the possible answers of a quantile lie."""
     if kind not in ("median", "quantile"):
         if step is not None:
