@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from accepted import ACCEPTED
 from shoal.attacks import Attack
 
 ROOT = Path(__file__).parents[1]
@@ -65,6 +66,7 @@ class Copy:
             table = "people.csv"
             rows = "".join(f"{20 + n % 30},{'abc'[n % 3]}\n" for n in range(61))
             (self.folder / table).write_text(f"age,illness\n{rows}")
+        policy = {"attacks": ACCEPTED, **policy}
         shown: dict[str, str] = json.loads(self.run(THROUGH_THE_APP.format(table=table, policy=policy, pages=pages)))
         return shown
 
@@ -136,7 +138,9 @@ class OddSizes(Model):
     )
     assert out == "odd-sizes True\n"
     one_class = {"name": "coarsen", "resolution": 1}
-    shown = copy.publish({"columns": ROLES, "models": [{"model": "odd-sizes"}], "method": one_class})
+    shown = copy.publish(
+        {"attacks": ACCEPTED, "columns": ROLES, "models": [{"model": "odd-sizes"}], "method": one_class}
+    )
     assert all("odd-sizes" in shown[place] for place in ("report", "protect", "check"))
 
 
@@ -309,7 +313,9 @@ PACK = Country("NN", (LION,), ())
     copy.change(name, "for module in (at,", "for module in (nn, at,")
     rows = "".join(f"NN{1000 + n},{20 + n % 30},{'abc'[n % 3]}\n" for n in range(61))
     (copy.folder / "lions.csv").write_text(f"lion,age,illness\n{rows}")
-    shown = copy.publish({"columns": {"lion": "identifier", **ROLES}, "models": [K]}, "lions.csv", "columns")
+    shown = copy.publish(
+        {"attacks": ACCEPTED, "columns": {"lion": "identifier", **ROLES}, "models": [K]}, "lions.csv", "columns"
+    )
     assert "a Narnian lion number" in shown["columns"]
     assert "a Narnian lion number" in shown["report"]
 

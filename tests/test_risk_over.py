@@ -56,18 +56,24 @@ def test_the_highest_risk_over_the_population_by_hand() -> None:
 
 
 def test_by_the_size_of_the_population() -> None:
-    """Of five records with one unique nothing is known: at the upper end its match is right for sure."""
+    """Of five records with one unique nothing is known: at the upper end its match is right for sure, and the average
+    is held against that."""
     models = [{"model": "highest-risk", "threshold": 0.1}, {"model": "average-risk", "threshold": 0.1}]
     for said, by in (({"population_size": 100}, "population_size"), ({"sampling": "5%"}, "sampling")):
         (highest, average) = judged(policy_of(risk_over="population", models=models, **said))
-        single = 1.0
+        sampled = sampled_risk(np.array([1, 2]), np.array([1, 2]), 0.05)
+        assert sampled.risks is not None
+        assert sampled.upper is not None
+        single, most = float(sampled.risks[0]), float(sampled.upper[0])
+        assert (most, single < 0.5) == (1.0, True)
         pair = 1 / 19 - 1 / 19**2 * math.log(20)
         assert highest[1]["estimate"] == pytest.approx(single)
         assert (highest[1]["estimated_by"], highest[1]["estimator"]) == (by, "poisson-mixture")
         mean = (single + 4 * pair) / 5
-        spread = single * (1 - single) + 2 * 4 * pair * (0.5 - pair)
+        spread = most * (1 - most) + 2 * 4 * pair * (0.5 - pair)
         assert average[1]["estimate"] == pytest.approx(mean)
-        assert average[1]["risk"] == pytest.approx(min(mean + 1.645 * math.sqrt(spread) / 5, 1))
+        upper = (most + 4 * pair) / 5
+        assert average[1]["risk"] == pytest.approx(min(upper + 1.645 * math.sqrt(spread) / 5, 1))
 
 
 IDENTIFYING = [

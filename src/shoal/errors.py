@@ -62,6 +62,10 @@ class Message(str):
         """A copy is made as this was: its text is no template."""
         return Message, (self.template, *self.fields)
 
+    def as_clause(self) -> Message:
+        """The same on one line without its full stop, to stand inside a sentence."""
+        return type(self)(self.template.replace("\n", " ").rstrip("."), *self.fields)
+
     def named_by(self, name_of: Callable[[Setting], str | None]) -> str:
         """The text with the names that a front end gives the settings; one without such a name is as in Python."""
         return _filled(self.template, self.fields, name_of)

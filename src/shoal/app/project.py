@@ -354,6 +354,7 @@ _SECTIONS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in get_a
 def section_from_json(found: Mapping[str, Any]) -> Section:
     """The section that `section_to_json` wrote.
 
+    >>> from shoal.results import Bar, Cell, Grid
     >>> grid = Grid(("name", "share"), [("age", Bar(0.5)), (Cell("sex", "dim"), "0")], left=1, title="Columns")
     >>> section_from_json(section_to_json(grid)).rows
     (('age', Bar(share=0.5)), (Cell(text='sex', tone='dim'), '0'))

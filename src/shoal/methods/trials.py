@@ -89,9 +89,7 @@ def tried(method: Method, table: Table, task: TrialTask, seconds: float) -> Tria
 def _reason(error: ShoalError) -> str:
     """Why a method found nothing, as a part of a sentence; that nothing was written says nothing about a trial."""
     what: str = getattr(error, "what", str(error))
-    if isinstance(what, Message):
-        return Message(what.template.replace("\n", " ").rstrip("."), *what.fields)
-    return what.rstrip(".")
+    return what.as_clause() if isinstance(what, Message) else what.rstrip(".")
 
 
 def candidate_of(result: Anonymized, seconds: float) -> Candidate:

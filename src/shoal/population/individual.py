@@ -168,8 +168,8 @@ def sampled_risk(sizes: Array, classes: Array, share: float) -> SampledRisk:
     """The risk in classes of these sizes of a sample that is this share p of its population.
 
     E[1/F | f] with F^ = f / p is the same for every unique, however much its columns tell. So the greater of it and of
-    what the class sizes say decides: for uniques the chance that a match is right by a Poisson mixture (limits of
-    policies are held against the safe end, `least_people`); for larger classes the pooled chance of DIS, one size up, over the classes of up to f records
+    what the class sizes say decides: for uniques the chance that a match is right by a Poisson mixture, whose upper end
+    is in `upper`; for larger classes the pooled chance of DIS, one size up, over the classes of up to f records
     (`_one_size_up`), never above 1 / f.
 
     >>> found = sampled_risk(np.array([1, 9]), np.array([500, 1]), 0.01)
@@ -193,6 +193,8 @@ def sampled_risk(sizes: Array, classes: Array, share: float) -> SampledRisk:
             return SampledRisk(None, reason="no estimator says with which chance a match with a unique is right")
         risk[0], by[0] = expected_risk(there[:1], there[:1] / share)[0], PROPORTIONAL
         upper[0] = max(risk[0], min(most, 1.0))
+        # where nobody shares a combination, the sample cannot tell how many do in the population
+        chance = most if len(there) == 1 else chance
         if chance > risk[0]:
             risk[0], by[0] = min(chance, 1.0), "poisson-mixture"
     if not np.isfinite(risk).all():

@@ -53,6 +53,7 @@ PERCENT = ChartAxis(0, 1, [(0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%")
 def drawn(chart: Chart) -> Markup:
     """The picture of a section as a part of a page.
 
+    >>> from shoal.results.sections import BarRow
     >>> picture = BarPicture((BarRow("<i>", 0.5, "before"), BarRow("<i>", 0.25, "after")), "share")
     >>> "&lt;i&gt;" in drawn(Chart(picture, "what")), "50.0% → 25.0%" in drawn(Chart(picture, "what"))
     (True, True)

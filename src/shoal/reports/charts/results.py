@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from shoal.detection.results import Detection
-from shoal.errors import InputError
+from shoal.errors import InputError, Message
 from shoal.exposure.leakage.curves import Curve, needed_k, over_k, over_leaks, over_targets
 from shoal.exposure.leakage.results import LeakRisk
 from shoal.methods.outcomes import Candidate, FrontierPoint, MethodChoice
@@ -89,7 +89,10 @@ def choice_chart(method: str, choice: MethodChoice | None) -> Any:
     import altair as alt
 
     if choice is None:
-        raise InputError("There is a chart only where a method was chosen.", "Leave out --method, or --chart.")
+        raise InputError(
+            "There is a chart only where a method was chosen.",
+            Message("Leave out {method}: then the methods are compared."),
+        )
     compared = [one for one in choice.candidates if one.rows == choice.candidates[0].rows]
     # the measure that all have: only then their losses can be compared
     tried: list[Candidate | FrontierPoint] = [*choice.frontier, *compared]

@@ -59,7 +59,8 @@ def publish(source: Any, request: PublishRequest) -> Publication:
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52] * 3, "illness": ["flu", "cold"] * 6})
     >>> found = publish(people, {"columns": {"age": "quasi-identifier", "illness": "sensitive"},
-    ...     "models": [{"model": "k-anonymity", "k": 3}]})
+    ...     "models": [{"model": "k-anonymity", "k": 3}],
+    ...     "attacks": {"inference": {"accept": "nobody knows these people"}}})
     >>> found.verdict, found.findings["verification"]["k"]
     ('holds', 3)
     """
