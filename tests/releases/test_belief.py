@@ -252,3 +252,18 @@ def test_forging_nothing_is_no_forgery(tmp_path: Path) -> None:
     path = genuine(tmp_path)
     forge(path, lambda rows: rows, lambda manifest: manifest)
     assert set(failed(shoal.verify(path, POLICY))) <= {"manifest", "forms"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("information_loss_by_column", "x"), ("scrubbed", [1]), ("scrubbed", {"columns": "x"})]
+)
+def test_findings_of_another_shape_are_one_error(name: str, value: object, tmp_path: Path) -> None:
+    path = tmp_path / "safe.csv"
+    people = pl.DataFrame({"age": [30, 34, 51, 52], "ill": ["a", "b", "a", "b"]})
+    shoal.release(shoal.anonymize(people, quasi_identifiers=["age"], k=2, decide={"ill": "other"}), path)
+    manifest = tmp_path / "safe.manifest.json"
+    said = json.loads(manifest.read_text())
+    said["findings"][name] = value
+    manifest.write_text(json.dumps(said))
+    with pytest.raises(shoal.InputError, match="manifest"):
+        shoal.verify(path)

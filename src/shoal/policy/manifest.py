@@ -167,6 +167,16 @@ class Manifest(BaseModel):
     files: dict[str, Hash] | None = None
     signature: Signature | None = None
 
+    @field_validator("findings")
+    @classmethod
+    def _by_column(cls, value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """What the dictionary repeats of the findings stands there by column."""
+        loss, scrubbed = value.get("information_loss_by_column"), value.get("scrubbed")
+        columns = scrubbed.get("columns", {}) if isinstance(scrubbed, dict) else scrubbed
+        if not all(one is None or isinstance(one, dict) for one in (loss, scrubbed, columns)):
+            raise ValueError("the findings of a manifest tell losses and scrubbed text by column")
+        return value
+
     @field_validator("data")
     @classmethod
     def _beside(cls, value: str) -> str:
