@@ -248,3 +248,12 @@ def test_a_result_describes_itself_without_values() -> None:
     space = shoal.lattice(PEOPLE, **QI)
     assert (type(space).__name__, space.to_dict()["minimize"]) == ("SolutionSpace", "loss")
     assert space.sections()
+
+
+def test_decimal_numbers_are_cut_by_their_values() -> None:
+    amounts = pl.Series("a", [f"{n / 100:.2f}" for n in range(-60, 60)]).cast(pl.Decimal(12, 2))
+    rules = {"columns": {"a": "quasi-identifier"}, "models": [{"model": "k-anonymity", "k": 2}]}
+    with pytest.raises(InputError, match="a column with fractions"):
+        shoal.anonymize(amounts.to_frame(), rules, method="coarsen", resolution=2)
+    result = shoal.anonymize(amounts.to_frame(), rules, method="coarsen", resolution=2, cut_over="labels")
+    assert set(result.frame["a"]) == {"[-0.6;-0.01]", "[0.0;0.59]"}

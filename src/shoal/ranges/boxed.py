@@ -340,7 +340,9 @@ def numbers(column: Column) -> Array:
             "Replace the texts by numbers in a meaningful order first.",
         )
     check_finite(column)
-    return values.to_physical().cast(pl.Float64).to_numpy()
+    # what stands behind a decimal number is without its point
+    plain = values.to_physical() if values.dtype.is_temporal() else values
+    return plain.cast(pl.Float64).to_numpy()
 
 
 def has_order(column: Column) -> bool:
