@@ -286,13 +286,12 @@ def test_a_job_that_ends_while_its_page_is_made_has_the_page_read_again(
 ) -> None:
     workspace = app.open(people)
     workspace.set_policy({"columns": {"age": "quasi-identifier"}})
+    before = app.jobs.found(workspace, "risk")
     job = app.jobs.start(workspace, "risk")
-    asked = app.jobs.found
 
     def ends_after_the_look(*given: Any) -> Any:
-        seen = asked(*given)
         app.wait(workspace, job)
-        return seen
+        return before  # as it was seen before the job ended
 
     with app.browser() as browser:
         page = f"/w/{workspace.id}/risk"

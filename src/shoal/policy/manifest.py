@@ -507,8 +507,8 @@ def finish_interrupted(path: Path, data_sha256: str) -> None:
         return
     with suppress(OSError), parts_lock(path):
         found = read_manifest(path)
-        if found is not None and found.data_sha256 == data_sha256:
-            del waiting[manifest_path(path)]
+        if found is not None and found.data_sha256 == data_sha256 and waiting[manifest_path(path)].exists():
+            return  # the same data was released before: what waits belongs to another manifest of it
         for part, one in waiting.items():
             if one.exists():
                 replace(one, part)
