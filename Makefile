@@ -8,7 +8,7 @@ WINDOWS := build/windows
 
 KERNELS := $(wildcard src/shoal/kernels/*.py src/shoal/kernels/*.pxd src/shoal/kernels/*.h) hatch_build.py
 
-.PHONY: generated setup demo test test-slow test-windows browser spark java postgres wine windows lint format bench docs clean kernels wheel
+.PHONY: generated setup demo test test-slow test-windows browser spark java postgres wine windows lint format bench docs tagger clean kernels wheel
 
 setup: $(STAMP)
 
@@ -142,6 +142,11 @@ format: setup
 
 bench: setup
 	$(BIN)/python benchmarks/run.py
+
+# What the tagger of free text has learned, made again from invented notes; Faker supplies names, at this moment only.
+tagger: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target build/tagger 'faker==40.54.0'
+	PYTHONPATH=build/tagger:benchmarks/tagger $(BIN)/python benchmarks/tagger/train.py
 
 docs: setup
 	$(BIN)/python docs/build.py

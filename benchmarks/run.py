@@ -21,7 +21,7 @@ from common import PAGE
 
 BENCHMARKS = ["race", "classes", "commands", "first_use", "detect", "kinds", "anonymize", "lattice", "partition"]
 BENCHMARKS += ["microaggregate", "suppress", "methods", "leak", "attacks", "attacks_more", "population", "dp"]
-BENCHMARKS += ["learning", "databases", "safe_harbor", "text_speed", "papers", "growth"]
+BENCHMARKS += ["learning", "databases", "safe_harbor", "linked", "text_speed", "papers", "growth", "streams", "sets"]
 TARGET = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 README = Path(__file__).parents[1] / "README.md"
 FIRST, LAST = "<!-- written by make bench -->", "<!-- end of what make bench wrote -->"

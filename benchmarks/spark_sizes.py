@@ -17,7 +17,6 @@ from typing import Any
 
 import shoal
 from shoal.engine.spark.session import session
-from shoal.methods import mondrian
 from shoal.releases.write import release
 from shoal.storage.reading import Options
 from spark import NAMES, cpu_seconds, timed
@@ -83,7 +82,6 @@ def commands(path: Path, frame: Any) -> dict[str, Callable[[], Any]]:
 
 def main(rows: int, master: str, wanted: list[str]) -> None:
     """Measure and print one line per command."""
-    mondrian._IN_PARTS = 0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "discharges.parquet"
         shoal.sample_data("discharges", rows, seed=0).write_parquet(path, row_group_size=100_000)

@@ -131,6 +131,38 @@ def _anonymize(folder: Path) -> Case:
     return Case(result, ["anonymize", str(table), "-o", str(output), *asked])
 
 
+def _anatomized(folder: Path) -> tuple[Result, list[str]]:
+    from shoal.releases.jobs import release_anonymized
+
+    table, output = odd_table(folder), folder / "apart"
+    how = {"quasi_identifiers": [TAG, "sex"], "sensitive": [CONTROL], "l": 2, "method": "anatomy"}
+    asked = ["--qi", f"{TAG},sex", "--sensitive", CONTROL, "--l", "2", "--method", "anatomy", "--force"]
+    return release_anonymized(table, output=output, **how), ["anonymize", str(table), "-o", str(output), *asked]
+
+
+def _anatomy(folder: Path) -> Case:
+    return Case(*_anatomized(folder), names_columns=False)
+
+
+def _estimate(folder: Path) -> Case:
+    _anatomized(folder)
+    result = shoal.estimate(folder / "apart", where=["sex = f"])
+    return Case(result, ["estimate", str(folder / "apart"), "--where", "sex = f"], names_columns=False)
+
+
+def _publish_tables(folder: Path) -> Case:
+    (folder / "data").mkdir()
+    pl.DataFrame({"id": [1, 2, 3, 4], **ODD}).write_parquet(folder / "data" / "people.parquet")
+    pl.DataFrame({"who": [1, 2, 3, 4], "day": [1, 2, 3, 4]}).write_parquet(folder / "data" / "visits.parquet")
+    roles = {TAG: "quasi-identifier", CONTROL: "sensitive", "sex": "quasi-identifier"}
+    visits = {"references": {"who": "people"}, "columns": {"day": "quasi-identifier"}}
+    relations = {"person": "people", "tables": {"people": {"key": "id", "columns": roles}, "visits": visits}}
+    policy = folder / "relations.yaml"
+    policy.write_text(json.dumps({"relations": relations, "models": [{"model": "k-anonymity", "k": 2}]}))
+    command = ["publish", str(folder / "data"), "--policy", str(policy), "-o", str(folder / "out"), "--force"]
+    return Case(shoal.publish(folder / "data", policy, output=folder / "out"), command, names_columns=False)
+
+
 def _lattice(folder: Path) -> Case:
     table = odd_table(folder)
     result = shoal.lattice(table, quasi_identifiers=NAMES, k=2, suppression=0.5)
@@ -181,8 +213,8 @@ def _sample(folder: Path) -> Case:
 def _reproduce(folder: Path) -> Case:
     table = folder / "licences.csv"
     shoal.sample_data("licences", 300, seed=1).write_csv(table)
-    result = shoal.reproduce("pastore", counts=table)
-    return Case(result, ["reproduce", "pastore", "--counts", str(table)], names_columns=False)
+    result = shoal.reproduce("pastore", data=table)
+    return Case(result, ["reproduce", "pastore", "--data", str(table)], names_columns=False)
 
 
 def _regenerate(folder: Path) -> Case:
@@ -388,6 +420,17 @@ def _intersect(folder: Path) -> Case:
     return Case(result, ["attack", "intersect", path, path, "--person", CONTROL, "--qi", "sex", "--sensitive", TAG])
 
 
+def _stream(folder: Path) -> Case:
+    lines, policy = folder / "odd.jsonl", folder / "stream.json"
+    rows = [dict(zip(ODD, row, strict=True)) for row in zip(*ODD.values(), strict=True)]
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    columns = dict.fromkeys(ODD, "quasi-identifier") | {CONTROL: "sensitive"}
+    policy.write_text(json.dumps({"columns": columns, "models": [{"model": "k-anonymity", "k": 2}]}))
+    result = shoal.stream(lines, policy=policy, delay=3, output=folder / "out.jsonl")
+    asked = ["--policy", str(policy), "--delay", "3", "-o", str(folder / "again.jsonl")]
+    return Case(result, ["stream", str(lines), *asked], names_columns=False)
+
+
 def _membership(folder: Path) -> Case:
     from shoal.attacks.membership import attack_membership
 
@@ -411,7 +454,80 @@ def _reconstruct(folder: Path) -> Case:
     return Case(attack_reconstruct(answers, people=people), command, names_columns=False)
 
 
+_PUBLIC = {"columns": {CONTROL: "identifier"}, "domains": {TAG: ["known", "too"], "sex": ["f", "m"]}}
+
+
+def _private_policy(folder: Path) -> tuple[str, str]:
+    people = folder / "people.parquet"
+    pl.DataFrame({name: values * 20 for name, values in ODD.items()}).write_parquet(people)
+    (folder / "public.yaml").write_text(json.dumps(_PUBLIC))
+    return str(people), str(folder / "public.yaml")
+
+
+def _dp_release(folder: Path) -> Case:
+    people, policy = _private_policy(folder)
+    result = shoal.dp_release(people, policy, epsilon="1", preview=True)
+    return Case(result, ["dp-release", people, "--policy", policy, "--epsilon", "1", "--preview"])
+
+
+def _epsilon(folder: Path) -> Case:
+    from shoal.attacks.epsilon import epsilon
+
+    people, policy = _private_policy(folder)
+    command = ["epsilon", people, "--policy", policy]
+    return Case(epsilon(people, policy), command, names_columns=False, apart=frozenset({"epsilons"}))
+
+
+SURVEY = {"questions": {TAG: {"answers": ["f", "m"], "epsilon": 1}, "sex": {"answers": ["f", "m"], "epsilon": "0.5"}}}
+
+
+def _survey(folder: Path) -> tuple[Path, str]:
+    path = folder / "survey.yaml"
+    path.write_text(json.dumps(SURVEY))
+    return path, str(folder / "kit")
+
+
+def _local_spec(folder: Path) -> Case:
+    path, kit = _survey(folder)
+    made = shoal.local_collect_spec(path, output=kit)
+    command = ["local", "collect-spec", str(path), "-o", str(folder / "other")]
+    return Case(made, command, apart=frozenset({"folder"}))
+
+
+def _randomized(folder: Path) -> tuple[Result, str, str]:
+    path, kit = _survey(folder)
+    shoal.local_collect_spec(path, output=kit)
+    (folder / "answers.csv").write_text(f'"{TAG}",sex\nf,m\nm,m\nf,f\n')
+    made = shoal.local_randomize(folder / "answers.csv", spec=kit, output=folder / "noisy.csv")
+    return made, kit, str(folder / "noisy.csv")
+
+
+def _local_randomize(folder: Path) -> Case:
+    made, kit, noisy = _randomized(folder)
+    command = ["local", "randomize", str(folder / "answers.csv"), "--spec", kit, "-o", noisy, "--force"]
+    return Case(made, command, names_columns=False)
+
+
+def _local_estimate(folder: Path) -> Case:
+    _, kit, noisy = _randomized(folder)
+    result = shoal.local_estimate(noisy, spec=kit, cross=[[TAG, "sex"]])
+    return Case(result, ["local", "estimate", noisy, "--spec", kit, "--cross", f"{TAG},sex"])
+
+
+def _joint(folder: Path) -> Case:
+    result = shoal.joint_simulate(peers=60, k=4, liars="5%", seed=2)
+    command = ["joint", "simulate", "--peers", "60", "-k", "4", "--liars", "5%", "--seed", "2"]
+    return Case(result, command, names_columns=False)
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
+    "anatomy": _anatomy,
+    "estimate": _estimate,
+    "publish-tables": _publish_tables,
+    "joint-simulate": _joint,
+    "local-estimate": _local_estimate,
+    "local-randomize": _local_randomize,
+    "local-spec": _local_spec,
     "attack": _attack,
     "attack-intersect": _intersect,
     "attack-link": _attack_link,
@@ -431,6 +547,8 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "desk-show": _desk_show,
     "detect": _detect,
     "findings": _findings,
+    "dp-release": _dp_release,
+    "epsilon": _epsilon,
     "hierarchy-build": _hierarchy_build,
     "hierarchy-check": _hierarchy_check,
     "leak": _leak,
@@ -445,6 +563,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "sample-data": _sample,
     "import-policy": _import_policy,
     "standards": _standards,
+    "stream": _stream,
     "doctor": _doctor,
     "perturb": _perturb,
     "pseudonymize": _pseudonymize,

@@ -1,10 +1,9 @@
 """`risk`, `verify` and the leak limit count the same classes: by equal texts, under every null rule, with counts,
-persons and linked tables."""
+and persons."""
 
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -148,33 +147,6 @@ def test_wildcards_by_persons_are_refused_by_both() -> None:
     for verb in (lambda: shoal.risk(frame, policy=rule), lambda: shoal.verify(frame, rule)):
         with pytest.raises(InputError, match="no meaning for persons"):
             verb()
-
-
-# persons in other tables
-
-
-def test_a_person_without_a_name_is_in_no_linked_table(tmp_path: Path) -> None:
-    linked = tmp_path / "stays.csv"
-    linked.write_text("who,ward\nA,1\n")
-    link = [{"table": str(linked), "person": "who", "quasi_identifiers": ["ward"]}]
-    frame = pl.DataFrame({"a": [1, 1], "p": ["A", None]})
-    assert shoal.verify(frame, policy("a", person="p", linked=link)).k == 1
-    more = pl.DataFrame({"a": [1, 1, 1, 1], "p": ["A", None, "B", "C"]})
-    found = shoal.verify(more, policy("a", person="p", linked=link))
-    assert (found.k, found.verdict) == (1, "refused")
-    both = pl.DataFrame({"a": [1, 1], "p": ["B", "C"]})
-    assert shoal.verify(both, policy("a", person="p", linked=link)).k == 2
-    assert shoal.risk(both, policy=policy("a", person="p", linked=link)).k == 2
-
-
-def test_risk_looks_at_linked_tables_too(tmp_path: Path) -> None:
-    linked = tmp_path / "stays.csv"
-    linked.write_text("who,ward\nA,1\nB,2\n")
-    link = [{"table": str(linked), "person": "who", "quasi_identifiers": ["ward"]}]
-    frame, rule = pl.DataFrame({"a": [1, 1], "p": ["A", "B"]}), policy("a", person="p", linked=link)
-    assert shoal.risk(frame, policy=rule).k == shoal.verify(frame, rule).k == 1
-    assert shoal.leak(frame, policy=rule, leaked="100%").class_sizes == {1: 2}
-    assert shoal.risk(frame, policy=policy("a", person="p")).k == 2
 
 
 # at random

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.attacks import AttackOutcome, Homogeneity, Subject, excess_of, koopman, wilson
+from shoal.attacks.common import rate_interval
 from shoal.attacks.homogeneity import certain
-from shoal.attacks.statistics import rate_interval
 from shoal.releases.readable import readable
 from shoal.storage.reading import read
 

@@ -6,8 +6,7 @@ import pytest
 
 from shoal.exposure.leakage.measure import leak
 from shoal.methods.outcomes import Candidate, FrontierPoint, MethodChoice
-from shoal.reports.charts import choice_chart
-from shoal.reports.charts.results import leak_chart
+from shoal.reports.charts import choice_chart, leak_chart
 
 pytest.importorskip("altair")
 

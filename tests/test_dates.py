@@ -252,6 +252,7 @@ def test_what_is_written_and_what_it_says(tmp_path: Path) -> None:
         "schema_version": 1, "person": "id", "columns": ["admitted", "dob"], "persons": 2, "records": 2,
         "cells_changed": 4, "blanked": 0, "range": 365, "keep": "nothing", "unshifted": [], "key_file_created": True,
         "output": str(out), "manifest": str(out.with_suffix(".manifest.json")), "notes": [],
+        "identifiers_beside": [],
     }  # fmt: skip
     assert "4 dates of 2 persons" in found.summary()
     secret = key.read_bytes()

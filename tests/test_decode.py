@@ -116,7 +116,7 @@ def released(method: str, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("how", ["midpoint", "shares", "sample"])
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"anatomy"}))  # its values are exact
 def test_every_method_decodes_to_numbers(method: str, how: Any) -> None:
     result = released(method)
     out = shoal.decode(result, how=how)

@@ -53,7 +53,7 @@ def test_a_database_of_another_system_is_named_as_such(address: str) -> None:
 
 
 def test_a_place_that_cannot_hold_a_release_is_named_as_such(tmp_path: Path) -> None:
-    from shoal.reports.publication.folder import check_free
+    from shoal.releases.folder import check_free
     from shoal.storage.writing import check_target
 
     with pytest.raises(shoal.InputError, match="can be read, but not written"):

@@ -297,20 +297,17 @@ def test_an_attack_without_words_is_refused_where_it_is_written() -> None:
 
 
 def test_a_country(copy: Copy) -> None:
-    copy.add(
-        "identifiers/countries/nn.py",
-        '''"""Narnia, a dummy: the number of a lion."""
+    lion = r"""# Narnia, a dummy: the number of a lion.
+[nn-lion]
+country = NN
+kind = national-id
+noun = a Narnian lion number
+form = ^NN\d{4}$
+words = lion
+alone = 0.9
 
-from shoal.identifiers.countries.pack import Country, national_id
-from shoal.identifiers.header import words
-
-LION = national_id("nn-lion", "a Narnian lion number", r"^NN\\d{4}$", words("lion"), chance=1e-4, alone=0.9, width=0)
-PACK = Country("NN", (LION,), ())
-''',
-    )
-    name = "identifiers/countries/__init__.py"
-    copy.change(name, "nl, no, pl", "nl, nn, no, pl")
-    copy.change(name, "for module in (at,", "for module in (nn, at,")
+[us-ssn]"""
+    copy.change("identifiers/countries.ini", "[us-ssn]", lion)
     rows = "".join(f"NN{1000 + n},{20 + n % 30},{'abc'[n % 3]}\n" for n in range(61))
     (copy.folder / "lions.csv").write_text(f"lion,age,illness\n{rows}")
     shown = copy.publish(
@@ -395,8 +392,8 @@ def lions(request: Request, identifier: str) -> HTMLResponse:
     assert "class size" in shown["lions"]
     assert 'aria-current="step"' in shown["lions"]
     for place in ("risk", "check"):  # a step among the others: linked, done, and the next one after risk
-        assert re.search(r'<li class="done">\s*<a href="/w/[0-9a-f]+/lions">', shown[place])
-    assert re.search(r'href="/w/[0-9a-f]+/lions">Next: lions', shown["risk"])
+        assert re.search(r'<li class="done">\s*<a href="[^"]*/w/[0-9a-f]+/lions">', shown[place])
+    assert re.search(r'href="[^"]*/w/[0-9a-f]+/lions">Next: lions', shown["risk"])
 
 
 def test_an_option(copy: Copy) -> None:

@@ -105,10 +105,13 @@ utility
 methods
 dp
 releases
+streams
 attacks
 sklearn
 reports
 reproduction
+local
+joint
 doctor
 app
 cli

@@ -194,3 +194,16 @@ def test_leaving_households_out_is_never_worse_than_leaving_none_out() -> None:
         assert plain.findings.loss is not None
         assert limited.findings.loss <= plain.findings.loss
         assert (plain.findings.search.optimal, limited.findings.search.optimal) == (True, False)
+
+
+def test_k_map_counts_households_that_are_drawn_whole() -> None:
+    """Thirty records of one class: of thirty households they show more people than of ten with three alike."""
+    rest = [(100 + number, "rest") for number in range(970)]
+    policy = {"columns": {"town": "quasi-identifier"}, "household": "hid", "population_size": 50_000}
+    fewest = []
+    for members in (1, 3, 30):
+        rows = [(number // members, "A") for number in range(30)]
+        frame = pl.DataFrame([*rows, *rest], schema=["hid", "town"], orient="row")
+        found = shoal.risk(frame, policy={**policy, "models": [{"model": "k-map", "k": 200}]})
+        fewest.append(found.models[0].worst["people"])
+    assert fewest[0] > fewest[1] > fewest[2] == 30

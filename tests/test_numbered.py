@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.storage import numbered
+from shoal.storage import classes as numbered
 from shoal.storage.classes import Coded, class_of_each_row, pack
 
 

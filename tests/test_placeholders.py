@@ -14,6 +14,7 @@ import pytest
 
 import shoal
 from flags import commands, named_in, names_flags, unknown_in
+from shoal.attacks.epsilon import epsilon
 from shoal.cli import group
 from shoal.cli.group import flags
 from shoal.cli.render import printable
@@ -48,6 +49,10 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "k-safety": [shoal.k_safety],
     "apply": [shoal.apply_plan],
     "publish": [shoal.publish],
+    "stream": [shoal.stream],
+    "dp-release": [shoal.dp_release],
+    "epsilon": [epsilon],
+    "estimate": [shoal.estimate],
     "verify": [shoal.verify],
     "attack all": [shoal.attack],
     "attack link": [shoal.attack_link],
@@ -59,6 +64,10 @@ VERBS: dict[str, list[Callable[..., Any]]] = {
     "import-policy": [shoal.import_policy],
     "desk open": [shoal.open_desk],
     "desk query": [RawQuery],
+    "local collect-spec": [shoal.local_collect_spec],
+    "local randomize": [shoal.local_randomize],
+    "local estimate": [shoal.local_estimate],
+    "joint simulate": [shoal.joint_simulate],
 }
 # what a command takes as an argument, otherwise or not at all: its messages call it as Python does
 WITHOUT_OPTION = {
@@ -150,7 +159,7 @@ def test_every_placeholder_is_a_parameter_of_the_library() -> None:
     public = [getattr(shoal, name) for name in shoal.__all__]
     known = parameters_of(*(one for one in public if inspect.isfunction(one)))
     known |= parameters_of(shoal.Options, shoal.OutputFormat, RawQuery)
-    known |= parameters_of(check_hierarchies, report_files, with_query) | {"prefer"}
+    known |= parameters_of(check_hierarchies, report_files, with_query) | {"prefer", "events"}
     known |= {name for kind in (*METHODS.values(), *MODELS, shoal.Policy) for name in kind.model_fields}
     assert not {name: place for name, place in placeholders().items() if name not in known}
 

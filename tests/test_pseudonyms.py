@@ -290,8 +290,25 @@ def test_the_json_and_the_words(tmp_path: Path) -> None:
     made_ = release_pseudonymized(write(tmp_path), column="patient_id", key=KEY, output=tmp_path / "out.csv")
     assert made_.to_dict() == {
         "schema_version": 1, "column": "patient_id", "distinct": 2, "collisions": 0, "method": "hmac-sha-256",
-        "format": "hex", "records": 3, "key_file_created": False, "mapping": None, "output": str(tmp_path / "out.csv"),
+        "format": "hex", "records": 3, "key_file_created": False, "mapping": None, "identifiers_beside": [],
+        "output": str(tmp_path / "out.csv"),
         "manifest": str(tmp_path / "out.manifest.json"),
     }  # fmt: skip
     assert made_.summary() == "2 persons in patient_id now have a pseudonym; no two share one."
     assert "P1" not in repr(made_) + made_._repr_html_()
+
+
+def test_names_and_numbers_beside_a_pseudonym_are_named_first(tmp_path: Path) -> None:
+    rows = range(60)
+    frame = pl.DataFrame({
+        "patient": [f"P{row:04d}" for row in rows],
+        "name": [f"{('Ann', 'Ben', 'Eva')[row % 3]} {('Smith', 'Jones', 'Miller', 'Brown')[row % 4]}" for row in rows],
+        "dosage": [f"{200 + row}-45-{6000 + row}" for row in rows],
+        "visit": [f"2020-01-{1 + row % 28:02d}" for row in rows],
+        "ward": ["north", "south"] * 30,
+    })  # fmt: skip
+    made = shoal.pseudonymize(frame, column="patient", key=bytes(32))
+    assert made.identifiers_beside == ["name", "dosage"]
+    assert "name and dosage were not changed, and say who people are." in str(made.sections())
+    moved = shoal.shift_dates(frame.drop("name", "dosage"), person="patient", columns=["visit"], key=bytes(32))
+    assert moved.identifiers_beside == []

@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal import progress
 from shoal.errors import InputError
-from shoal.methods.mdav import mdav
+from shoal.methods.microaggregate import published_mdav as mdav
 
 CASES: list[tuple[dict[str, Any], str]] = [
     ({"method": "coarsen"}, "needs a resolution"),

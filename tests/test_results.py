@@ -56,7 +56,7 @@ def test_every_result_is_registered_and_has_a_case() -> None:
     for path in SOURCE.rglob("*.py"):
         module = ".".join(["shoal", *path.relative_to(SOURCE).with_suffix("").parts]).removesuffix(".__init__")
         text = path.read_text()
-        if re.search(r"\((?:\w*Result|Personal)\)", text):
+        if re.search(r"\((?:\w*Result|Personal|Anonymized)\)", text):
             defined |= dict.fromkeys(pattern.findall(text), module)
     assert defined == MODULES, "Name the module of each result in shoal.results.registry.MODULES."
     assert set(CASES) == set(MODULES), "Add a small real run of the verb to tests/results_cases.py."

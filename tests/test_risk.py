@@ -19,6 +19,7 @@ import brute
 import shoal
 from shoal.errors import InputError
 from shoal.exposure import NAMED, find_threshold
+from shoal.reproduction.course_printed import handout
 
 
 def test_a_table_checked_by_hand() -> None:
@@ -226,23 +227,20 @@ def test_persons_with_generalised_records() -> None:
     assert (found.persons, found.suppressed_rows, found.k, found.uniques) == (3, 1, 2, 0)
 
 
-# the course's worked examples (SPEC 7)
+# the course's worked examples, from its hand-outs, which tests/papers/test_print.py compares with the slides
 
 
 def test_the_five_record_table_is_not_2_anonymous_until_a_record_goes() -> None:
-    rows = [("*", "[30-39]", "61XXX")] * 2 + [("*", "[20-29]", "61XXX")] + [("*", "[40-49]", "61XXX")] * 2
-    frame = pl.DataFrame(rows, schema=["sex", "age", "zip"], orient="row")
+    known = ["sex", "age", "zip"]
     for mode in ("auto", "yes", "no"):
-        assert shoal.risk(frame, quasi_identifiers=frame.columns, generalized=mode).k == 1  # type: ignore[arg-type]
-        kept = frame.filter(pl.col("age") != "[20-29]")
-        assert shoal.risk(kept, quasi_identifiers=frame.columns, generalized=mode).k == 2  # type: ignore[arg-type]
+        assert shoal.risk(handout("five-records.csv"), quasi_identifiers=known, generalized=mode).k == 1  # type: ignore[arg-type]
+        assert shoal.risk(handout("four-records.csv"), quasi_identifiers=known, generalized=mode).k == 2  # type: ignore[arg-type]
 
 
 def test_five_records_alike_are_5_anonymous_and_nine_are_2_anonymous() -> None:
-    alike = pl.DataFrame({"age": ["[30-39]"] * 5, "diagnosis": ["cancer"] * 4 + ["broken leg"]})
-    assert shoal.risk(alike, quasi_identifiers=["age"]).k == 5
-    sex, age = list("MMMFFFFMM"), ["[30-39]"] * 3 + ["[30-39]"] * 2 + ["[40-49]"] * 2 + ["[40-49]"] * 2
-    assert shoal.risk(pl.DataFrame({"sex": sex, "age": age}), quasi_identifiers=["sex", "age"]).k == 2
+    assert shoal.risk(handout("two-diverse.csv"), quasi_identifiers=["sex", "age", "zip"]).k == 5
+    nine = shoal.risk(handout("nine-records.csv"), quasi_identifiers=["sex", "age"], sensitive="diagnosis")
+    assert (nine.k, nine.classes, nine.sensitive[0].l_distinct) == (2, 4, 1)
 
 
 # bad input

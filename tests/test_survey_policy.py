@@ -11,7 +11,7 @@ from shoal.errors import InputError
 from shoal.policy import Policy, PolicyError, as_policy, load_policy
 from shoal.policy.survey import population_size
 from shoal.storage.reading import read
-from shoal.storage.weights import record_weights, weight_notes
+from shoal.storage.rows import record_weights, weight_notes
 
 SURVEY = """\
 columns:

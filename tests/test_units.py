@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.methods.grouping import GroupCheck
 from shoal.methods.partition.in_parts import counted
-from shoal.methods.units import units_of
+from shoal.methods.units import GroupCheck, units_of
 from shoal.models.evidence import evidence_of_persons, evidence_of_rows
 from shoal.policy import Policy
 from shoal.storage.classes import Coded
@@ -182,14 +181,6 @@ def test_what_varies_within_persons_goes_to_the_lattice() -> None:
     for method in ("mask", "recode"):
         with pytest.raises(InputError):
             shoal.anonymize(stays, policy, method=method)
-
-
-def test_linked_tables_tell_persons_apart(tmp_path: Path) -> None:
-    pl.DataFrame({"id": list("abcdef"), "car": ["x", "x", "x", "y", "y", "y"]}).write_csv(tmp_path / "cars.csv")
-    people = pl.DataFrame({"who": list("abcdef"), "age": [30, 31, 32, 30, 31, 32], "sex": list("ffffff")})
-    linked = [{"table": str(tmp_path / "cars.csv"), "person": "id", "quasi_identifiers": ["car"]}]
-    found = shoal.anonymize(people, rules(3, person="who", linked=linked), method="mondrian")
-    assert (found.verdict, found.findings.k, found.findings.classes) == ("holds", 3, 2)
 
 
 MODELS: list[dict[str, Any]] = [

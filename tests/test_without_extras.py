@@ -29,7 +29,8 @@ TABLE = [
     *every_verb.COMMANDS,
     (["reproduce", "sanchez", "--rows", "200", "--json"], 0),
     (["reproduce", "antoniou", "--help"], 0),  # it runs in the next one
-    (["reproduce", "all", "--rows", "200", "--counts", "licences.csv", "--json"], 0),
+    (["reproduce", "course", "--json"], 0),
+    (["reproduce", "all", "--rows", "200", "--json"], 0),
 ]
 # how commands of the table begin that need an extra
 NEED = {
@@ -71,7 +72,7 @@ READ = {
     "report release.private -o report.html": "report",
     "report release.private --pdf report.pdf": "report",
     "scrub notes.csv --text note --text-model model -o scrubbed.csv": "text",
-    "reproduce pastore --counts licences.csv -o drawn": "charts",
+    "reproduce pastore --data licences.csv -o drawn": "charts",
     "app people.csv --no-browser": "app",
 }
 # what a survey file begins with, by its extension

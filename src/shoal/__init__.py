@@ -51,7 +51,22 @@ if TYPE_CHECKING:
         risk,
     )
     from shoal.exposure.leakage import LeakRisk, LeakSeries, leak
-    from shoal.methods import Coarsen, Lattice, Mask, Method, Microaggregate, Mondrian, Recode, SortedClusters, Suppress
+    from shoal.joint.simulate import JointSimulation, joint_simulate
+    from shoal.local.estimate import LocalEstimate, local_estimate
+    from shoal.local.randomize import LocalRandomized, local_randomize
+    from shoal.local.spec import LocalSpec, local_collect_spec
+    from shoal.methods import (
+        Anatomy,
+        Coarsen,
+        Lattice,
+        Mask,
+        Method,
+        Microaggregate,
+        Mondrian,
+        Recode,
+        SortedClusters,
+        Suppress,
+    )
     from shoal.methods.anonymize import Anonymized, anonymize
     from shoal.methods.cells import Cells, cells
     from shoal.methods.hipaa.results import SafeHarbor
@@ -71,11 +86,13 @@ if TYPE_CHECKING:
     from shoal.ranges.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
     from shoal.releases.compare import Comparison, compare
     from shoal.releases.decode import decode
+    from shoal.releases.estimate import GroupEstimate, estimate
     from shoal.releases.open import Release
     from shoal.releases.results import Released, Verification
     from shoal.releases.signing import make_signing_key
     from shoal.releases.write import Refused, release
     from shoal.reports.publication.compare import PublicationComparison, compare_publications
+    from shoal.reports.publication.dp_release import dp_release
     from shoal.reports.publication.publish import publish
     from shoal.reports.publication.results import Publication
     from shoal.reproduction import Reproduction, reproduce
@@ -83,102 +100,78 @@ if TYPE_CHECKING:
     from shoal.storage import Column, Table
     from shoal.storage.reading import Options, read
     from shoal.storage.writing import OutputFormat
+    from shoal.streams.files import stream
+    from shoal.streams.results import StreamResult
+    from shoal.streams.stream import Stream
     from shoal.utility.quality import QualityFigures, quality
 
 __version__ = "0.1.0"
 
-# public name -> the module that holds it
-_HOME = {
-    "Coarsen": "shoal.methods",
-    "Lattice": "shoal.methods",
-    "Mask": "shoal.methods",
-    "Method": "shoal.methods",
-    "Microaggregate": "shoal.methods",
-    "Mondrian": "shoal.methods",
-    "Recode": "shoal.methods",
-    "SortedClusters": "shoal.methods",
-    "Suppress": "shoal.methods",
-    "SolutionSpace": "shoal.methods.search.solution_space",
-    "Anonymized": "shoal.methods.anonymize",
-    "AttackResult": "shoal.attacks.base",
-    "BudgetRefused": "shoal.dp",
-    "Cells": "shoal.methods.cells",
-    "Column": "shoal.storage",
-    "Desk": "shoal.dp",
-    "Comparison": "shoal.releases.compare",
-    "Detection": "shoal.detection",
-    "Hierarchy": "shoal.ranges.hierarchy",
-    "IdentityRisk": "shoal.exposure",
-    "ImportedPolicy": "shoal.policy.migration.import_policy",
-    "InputError": "shoal.errors",
-    "LeakRisk": "shoal.exposure.leakage",
-    "LeakSeries": "shoal.exposure.leakage",
-    "Perturbed": "shoal.methods.perturbation.results",
-    "Policy": "shoal.policy",
-    "Publication": "shoal.reports.publication.results",
-    "PublicationComparison": "shoal.reports.publication.compare",
-    "Profile": "shoal.detection.profiles",
-    "Pseudonymized": "shoal.methods.pseudonyms.results",
-    "SafeHarbor": "shoal.methods.hipaa.results",
-    "Shifted": "shoal.methods.pseudonyms.results",
-    "ShoalError": "shoal.errors",
-    "Table": "shoal.storage",
-    "anonymize": "shoal.methods.anonymize",
-    "apply_plan": "shoal.methods.solve",
-    "build_hierarchy": "shoal.ranges.hierarchy",
-    "attack": "shoal.attacks.battery",
-    "Intersection": "shoal.attacks.intersect",
-    "attack_intersect": "shoal.attacks.intersect",
-    "attack_link": "shoal.attacks.link",
-    "attack_membership": "shoal.attacks.membership",
-    "Membership": "shoal.attacks.membership",
-    "attack_reconstruct": "shoal.attacks.reconstruct",
-    "Reconstruction": "shoal.attacks.reconstruct",
-    "attack_scoreboard": "shoal.attacks.scoreboard",
-    "Scoreboard": "shoal.attacks.scoreboard",
-    "attack_unicity": "shoal.attacks.unicity",
-    "Unicity": "shoal.attacks.unicity",
-    "LinkResult": "shoal.attacks.link",
-    "compare": "shoal.releases.compare",
-    "compare_publications": "shoal.reports.publication.compare",
-    "cells": "shoal.methods.cells",
-    "decode": "shoal.releases.decode",
-    "detect": "shoal.detection",
-    "import_policy": "shoal.policy.migration.import_policy",
-    "lattice": "shoal.methods.solve",
-    "leak": "shoal.exposure.leakage",
-    "load_policy": "shoal.policy",
-    "open_desk": "shoal.dp",
-    "perturb": "shoal.methods.perturbation",
-    "profile": "shoal.detection.profile",
-    "QualityFigures": "shoal.utility.quality",
-    "quality": "shoal.utility.quality",
-    "pseudonymize": "shoal.methods.pseudonyms.pseudonymize",
-    "publish": "shoal.reports.publication.publish",
-    "read": "shoal.storage.reading",
-    "read_hierarchy": "shoal.ranges.hierarchy",
-    "Options": "shoal.storage.reading",
-    "OutputFormat": "shoal.storage.writing",
-    "Refused": "shoal.releases.write",
-    "Release": "shoal.releases.open",
-    "Released": "shoal.releases.results",
-    "make_signing_key": "shoal.releases.signing",
-    "release": "shoal.releases.write",
-    "Reproduction": "shoal.reproduction",
-    "reproduce": "shoal.reproduction",
-    "risk": "shoal.exposure",
-    "safe_harbor": "shoal.methods.hipaa.safe_harbor",
-    "sample_data": "shoal.reproduction.sample",
-    "KSafety": "shoal.methods.scrubbing.documents",
-    "k_safety": "shoal.methods.scrubbing.documents",
-    "ScrubResult": "shoal.methods.scrubbing.results",
-    "scrub": "shoal.methods.scrubbing.scrub",
-    "shift_dates": "shoal.methods.pseudonyms.shift_dates",
-    "Verification": "shoal.releases.results",
-    "verify": "shoal.attacks.verification",
+# the public names of each module
+_NAMES = {
+    "shoal.attacks.base": "AttackResult",
+    "shoal.attacks.battery": "attack",
+    "shoal.attacks.intersect": "Intersection attack_intersect",
+    "shoal.attacks.link": "LinkResult attack_link",
+    "shoal.attacks.membership": "Membership attack_membership",
+    "shoal.attacks.reconstruct": "Reconstruction attack_reconstruct",
+    "shoal.attacks.scoreboard": "Scoreboard attack_scoreboard",
+    "shoal.attacks.unicity": "Unicity attack_unicity",
+    "shoal.attacks.verification": "verify",
+    "shoal.detection": "Detection detect",
+    "shoal.detection.profile": "profile",
+    "shoal.detection.profiles": "Profile",
+    "shoal.dp": "BudgetRefused Desk open_desk",
+    "shoal.errors": "InputError ShoalError",
+    "shoal.exposure": "IdentityRisk risk",
+    "shoal.exposure.leakage": "LeakRisk LeakSeries leak",
+    "shoal.joint.simulate": "JointSimulation joint_simulate",
+    "shoal.local.estimate": "LocalEstimate local_estimate",
+    "shoal.local.randomize": "LocalRandomized local_randomize",
+    "shoal.local.spec": "LocalSpec local_collect_spec",
+    "shoal.methods": "Anatomy Coarsen Lattice Mask Method Microaggregate Mondrian Recode SortedClusters Suppress",
+    "shoal.methods.anonymize": "Anonymized anonymize",
+    "shoal.methods.cells": "Cells cells",
+    "shoal.methods.hipaa.results": "SafeHarbor",
+    "shoal.methods.hipaa.safe_harbor": "safe_harbor",
+    "shoal.methods.perturbation": "perturb",
+    "shoal.methods.perturbation.results": "Perturbed",
+    "shoal.methods.pseudonyms.pseudonymize": "pseudonymize",
+    "shoal.methods.pseudonyms.results": "Pseudonymized Shifted",
+    "shoal.methods.pseudonyms.shift_dates": "shift_dates",
+    "shoal.methods.scrubbing.documents": "KSafety k_safety",
+    "shoal.methods.scrubbing.results": "ScrubResult",
+    "shoal.methods.scrubbing.scrub": "scrub",
+    "shoal.methods.search.solution_space": "SolutionSpace",
+    "shoal.methods.solve": "apply_plan lattice",
+    "shoal.policy": "Policy load_policy",
+    "shoal.policy.migration.import_policy": "ImportedPolicy import_policy",
+    "shoal.ranges.hierarchy": "Hierarchy build_hierarchy read_hierarchy",
+    "shoal.releases.compare": "Comparison compare",
+    "shoal.releases.decode": "decode",
+    "shoal.releases.estimate": "GroupEstimate estimate",
+    "shoal.releases.open": "Release",
+    "shoal.releases.results": "Released Verification",
+    "shoal.releases.signing": "make_signing_key",
+    "shoal.releases.write": "Refused release",
+    "shoal.reports.publication.dp_release": "dp_release",
+    "shoal.reports.publication.compare": "PublicationComparison compare_publications",
+    "shoal.reports.publication.publish": "publish",
+    "shoal.reports.publication.results": "Publication",
+    "shoal.reproduction": "Reproduction reproduce",
+    "shoal.reproduction.sample": "sample_data",
+    "shoal.storage": "Column Table",
+    "shoal.storage.reading": "Options read",
+    "shoal.storage.writing": "OutputFormat",
+    "shoal.streams.files": "stream",
+    "shoal.streams.results": "StreamResult",
+    "shoal.streams.stream": "Stream",
+    "shoal.utility.quality": "QualityFigures quality",
 }
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
+    "Anatomy",
     "Anonymized",
     "AttackResult",
     "BudgetRefused",
@@ -188,16 +181,21 @@ __all__ = [
     "Comparison",
     "Desk",
     "Detection",
+    "GroupEstimate",
     "Hierarchy",
     "IdentityRisk",
     "ImportedPolicy",
     "InputError",
     "Intersection",
+    "JointSimulation",
     "KSafety",
     "Lattice",
     "LeakRisk",
     "LeakSeries",
     "LinkResult",
+    "LocalEstimate",
+    "LocalRandomized",
+    "LocalSpec",
     "Mask",
     "Membership",
     "Method",
@@ -225,6 +223,8 @@ __all__ = [
     "ShoalError",
     "SolutionSpace",
     "SortedClusters",
+    "Stream",
+    "StreamResult",
     "Suppress",
     "Table",
     "Unicity",
@@ -244,11 +244,17 @@ __all__ = [
     "compare_publications",
     "decode",
     "detect",
+    "dp_release",
+    "estimate",
     "import_policy",
+    "joint_simulate",
     "k_safety",
     "lattice",
     "leak",
     "load_policy",
+    "local_collect_spec",
+    "local_estimate",
+    "local_randomize",
     "make_signing_key",
     "open_desk",
     "perturb",
@@ -265,6 +271,7 @@ __all__ = [
     "sample_data",
     "scrub",
     "shift_dates",
+    "stream",
     "verify",
 ]
 

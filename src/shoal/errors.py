@@ -138,12 +138,17 @@ class MissingColumns(InputError, KeyError):
 
     def __init__(self, missing: Iterable[str], present: Iterable[str], where: str, elsewhere: str = "") -> None:
         self.columns, present = list(missing), list(present)
+        what = Message("{} has no column{} {}.", where, "s" if len(self.columns) > 1 else "", quoted(self.columns))
+        apart = [sign for sign in ";,\t|" for name in present if set(self.columns) <= set(name.split(sign))]
+        if apart and len(present) == 1:
+            sign = {"\t": "tab"}.get(apart[0], apart[0])
+            super().__init__(what, Message("Its columns were not set apart: set `{delimiter}` to {}.", quoted([sign])))
+            return
         near = [f"'{close[0]}' for '{name}'" for name in self.columns if (close := _closest(name, present))]
         shown = ", ".join(present[:40]) + (f" and {len(present) - 40:,} more" if len(present) > 40 else "")
         hint = f"Did you mean {', '.join(near)}? " if near else ""
-        plural = "s" if len(self.columns) > 1 else ""
         cure = f"{hint}The columns are: {shown}." + (f" {elsewhere}" if elsewhere else "")
-        super().__init__(Message("{} has no column{} {}.", where, plural, quoted(self.columns)), cure)
+        super().__init__(what, cure)
 
     def __str__(self) -> str:
         """The message as it is; a KeyError would show it in quotes."""

@@ -19,6 +19,15 @@ def report(step: str, done: float, total: float | None = None) -> None:
         listener(step, done, total)
 
 
+def is_heard() -> bool:
+    """Whether somebody listens.
+
+    >>> is_heard()
+    False
+    """
+    return _listener.get() is not None
+
+
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
     """Send every report made inside to `listener`.

@@ -7,8 +7,11 @@ from typing import Any, Literal, get_args
 # the smallest count of people by value or class that is shown (the rule of CMS for cells of 1 to 10)
 LEAST_SHOWN = 11
 
-# `text` is free text that is scrubbed: identifiers in it are replaced
-Role = Literal["identifier", "quasi-identifier", "sensitive", "other", "text"]
+# `text` is free text that is scrubbed: identifiers in it are replaced; of `items` and of events, a place at a time,
+# somebody may know a few
+Role = Literal[
+    "identifier", "quasi-identifier", "sensitive", "other", "text", "items", "event-place", "event-time"
+]  # fmt: skip
 NullRule = Literal["value", "wildcard", "drop"]
 # whether a risk is that of a record in the table, or estimated for the population that the table is a sample of
 RiskOver = Literal["sample", "population"]
@@ -30,6 +33,8 @@ HierarchyKind = Literal[
 # how a leak is computed, what leaks, and whom an attacker looks for
 LeakMethod = Literal["exact", "recursion", "recursion-class-weights"]
 LeakUnit = Literal["persons", "records"]
+# what a column numbers, where several rows belong together
+Unit = Literal["person", "household"]
 Draw = Literal["everybody", "leak"]
 PseudonymFormat = Literal["hex", "short", "uuid", "digits"]
 PseudonymMethod = Literal["hmac-sha-256", "blake2b"]
@@ -46,6 +51,10 @@ SafetyMethod = Literal["greedy", "exact"]
 # how a privacy budget is added up, and the kind of noise
 Accounting = Literal["basic", "zcdp"]
 Mechanism = Literal["laplace", "gaussian"]
+# how a table is drawn under differential privacy
+Synthesizer = Literal["tree", "adaptive", "microaggregate"]
+# how a respondent randomises an answer
+LocalMechanism = Literal["randomized-response", "k-ary", "unary", "hadamard", "laplace"]
 # what a desk can be asked
 QueryKind = Literal["count", "persons", "sum", "mean", "variance", "median", "quantile", "histogram", "bounds"]
 # the headings of a standard that a report may have

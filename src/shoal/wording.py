@@ -92,13 +92,14 @@ def counted(count: int, word: str) -> str:
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
-def in_words(names: Sequence[str], most: int = 9) -> str:
+def in_words(names: Sequence[str], most: int = 9, more: str = "columns") -> str:
     """A list of names as prose.
 
     >>> in_words(["age", "sex", "zip"])
     'age, sex and zip'
     """
-    shown = list(names[:most]) + ([f"{len(names) - most} more columns"] if len(names) > most else [])
+    most += len(names) == most + 1  # the last one is as short as saying that there is one more
+    shown = list(names[:most]) + ([f"{len(names) - most} more {more}"] if len(names) > most else [])
     if not shown:
         return "none"
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

@@ -15,10 +15,6 @@ def released(trial: Trial, folder: Path) -> Path | None:
     """The released file, rows in their order; none where the library refused."""
     data = pl.DataFrame(trial.columns, strict=False)
     policy = dict(trial.policy)
-    if trial.linked is not None:
-        path = folder / "linked.csv"
-        path.write_text("who,ward\n" + "".join(f"{who},{ward}\n" for who, ward in trial.linked))
-        policy["linked"] = [{**policy["linked"][0], "table": str(path)}]
     if trial.population is not None:
         people = folder / POPULATION
         people.write_text("".join(",".join(map(str, row)) + "\n" for row in [trial.names, *trial.population]))

@@ -1,5 +1,5 @@
-"""Random nasty tables with a policy and a method: nulls, stars, prefixes, look-alike texts, huge integers, persons,
-counts and linked tables."""
+"""Random nasty tables with a policy and a method: nulls, stars, prefixes, look-alike texts, huge integers, persons
+and counts."""
 
 from __future__ import annotations
 
@@ -48,8 +48,6 @@ class Trial:
     policy: dict[str, Any]
     method: str | None
     settings: dict[str, Any] = field(default_factory=dict)
-    # the rows (person, ward) of a linked table, which is written to `linked.csv`
-    linked: list[tuple[str, str]] | None = None
     # the rows of the population, which is written to `people.csv`
     population: list[tuple[int, ...]] | None = None
 
@@ -80,14 +78,13 @@ def trial(seed: int) -> Trial:
     }
     if model is not None:
         policy["models"].append(_model(rng, model, names))
-    linked = None
     if method == "lattice" and not numbers and rng.random() < 0.6:
-        linked = _units(rng, rows, columns, policy)
+        _units(rng, rows, columns, policy)
     policy["null_rule"] = rng.choice(["value", "value", "value", "wildcard", "drop"])
     if "person" in policy and policy["models"][-1].get("x"):  # the reader has no histories in some columns only
         policy["models"][-1]["x"] = ()
     people = _people(rng, columns, names) if numbers else None
-    return Trial(seed, columns, names, policy, method, _settings(rng, method, names), linked, people)
+    return Trial(seed, columns, names, policy, method, _settings(rng, method, names), people)
 
 
 def _people(rng: Random, columns: dict[str, list[Any]], names: list[str]) -> list[tuple[int, ...]]:
@@ -97,21 +94,15 @@ def _people(rng: Random, columns: dict[str, list[Any]], names: list[str]) -> lis
     return [*own, *others, *rng.choices(own, k=rng.randint(0, 10))]
 
 
-def _units(
-    rng: Random, rows: int, columns: dict[str, list[Any]], policy: dict[str, Any]
-) -> list[tuple[str, str]] | None:
-    """Rows that are counts, or of persons, perhaps with a linked table."""
+def _units(rng: Random, rows: int, columns: dict[str, list[Any]], policy: dict[str, Any]) -> None:
+    """Rows that are counts, or of persons."""
     if rng.random() < 0.4:
         columns["n"] = [rng.randint(1, 3) for _ in range(rows)]
         policy["count"] = "n"
-        return None
+        return
     people = [f"p{number}" for number in range(rng.randint(2, 6))]
     columns["p"] = [rng.choice(people) for _ in range(rows)]
     policy["person"] = "p"
-    if rng.random() < 0.6:
-        return None
-    policy["linked"] = [{"table": "linked.csv", "person": "who", "quasi_identifiers": ["ward"]}]
-    return [(person, rng.choice("uv")) for person in people if rng.random() < 0.5] or [("nobody", "u")]
 
 
 def _column(rng: Random, rows: int, method: str | None, small: bool = False) -> list[Any]:

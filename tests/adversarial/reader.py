@@ -136,14 +136,10 @@ def _case(
             if not suppressed[row]:
                 classes.setdefault(shown[row], []).append(row)
     else:
-        other = dict(trial.linked or [])
         for person in dict.fromkeys(persons[row] for row in counted):
             own = [row for row in counted if persons[row] == person]
             if not all(suppressed[row] for row in own):
-                key = (
-                    tuple(sorted((shown[row] for row in own), key=repr)),
-                    other.get(person) if trial.linked else None,
-                )
+                key = tuple(sorted((shown[row] for row in own), key=repr))
                 classes.setdefault(key, []).extend(own)
     number = {row: place for place, row in enumerate(counted)}
     people = {key: sum(_is_of(person, key) for person in trial.population or []) for key in classes}

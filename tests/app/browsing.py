@@ -61,7 +61,7 @@ class Visitor:
     def workspace(self) -> str:
         """The address of the file that is open."""
         parts = urlsplit(self.page.url)
-        return self.base + "/".join(parts.path.split("/")[:3])
+        return f"{parts.scheme}://{parts.netloc}" + "/".join(parts.path.split("/")[:4])
 
     def another(self) -> Visitor:
         """A second tab of the same browser."""
@@ -129,4 +129,6 @@ class Visitor:
 
     def strayed(self) -> list[str]:
         """Requests that left this machine's app."""
-        return [url for url in self.requests if not url.startswith((self.base + "/", "data:", "blob:"))]
+        static = self.base.rpartition("/")[0] + "/static/"
+        own = (self.base + "/", self.base + "?", static, "data:", "blob:")
+        return [url for url in self.requests if url != self.base and not url.startswith(own)]

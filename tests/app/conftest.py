@@ -22,12 +22,20 @@ from shoal.app.server import create_app
 
 @dataclass
 class Running:
-    """A running app: its address, its parts, and a client that scripts would use."""
+    """A running app: its address with the secret path, its parts, and a client that scripts would use."""
 
-    base: str
+    origin: str
     app: FastAPI
     settings: Settings
     api: httpx.Client
+
+    @property
+    def base(self) -> str:
+        return self.origin + self.settings.prefix
+
+    @property
+    def port(self) -> str:
+        return self.origin.rpartition(":")[2]
 
     @property
     def project(self) -> Any:
@@ -41,7 +49,7 @@ class Running:
         """A client that went through the token, as a browser does."""
         first = httpx.get(self.base, params={"token": self.settings.token})
         assert first.status_code == 303
-        headers = {"sec-fetch-site": "same-origin", "origin": self.base}
+        headers = {"sec-fetch-site": "same-origin", "origin": self.origin}
         return httpx.Client(base_url=self.base, headers=headers, cookies=first.cookies)
 
     def open(self, path: Path) -> Workspace:

@@ -44,8 +44,8 @@ def test_a_policy_names_no_file_outside_in_any_way(app: Running, people: Path, o
     refused += [policy(method={"name": "recode", "generalize": {"age": name}}) for name in names]
     refused += [policy(models=[{"model": "k-map", "k": 3, "population": name}]) for name in names]
     refused += [policy(hierarchies=str(people.parent / "trees")), policy(hierarchies=str(outside.parent))]
-    linked = {"person": "age", "quasi_identifiers": ["zip"]}
-    refused += [policy(person="zip", linked=[{"table": name, **linked}]) for name in names]
+    own = {"key": "id", "columns": {"age": "quasi-identifier"}}
+    refused += [{"relations": {"person": "p", "tables": {"p": {"file": name, **own}}}} for name in names]
     for content in refused:
         assert app.api.put(address, json=content).status_code == 422, content
     assert not workspace.has_policy

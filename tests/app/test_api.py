@@ -192,11 +192,8 @@ def test_errors_are_the_librarys_words(app: Any) -> None:
 def test_a_policy_does_not_lead_to_files_outside(app: Any, tmp_path: Path) -> None:
     workspace = opened(app)
     (tmp_path / "secret.csv").write_text("id,x\n1,2\n")
-    linked = {
-        "person": "age",
-        "linked": [{"table": str(tmp_path / "secret.csv"), "person": "id", "quasi_identifiers": ["x"]}],
-    }
-    refused = app.api.put(f"/api/v1/workspaces/{workspace}/policy", json=linked)
+    relations = {"person": "p", "tables": {"p": {"file": str(tmp_path / "secret.csv"), "key": "id"}}}
+    refused = app.api.put(f"/api/v1/workspaces/{workspace}/policy", json={"relations": relations})
     assert refused.status_code == 422
     assert "outside" in refused.json()["error"]
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from app.conftest import Running
-from shoal.app.pages import desk_forms as forms
+from shoal.app.pages import desk as forms
 from shoal.app.pages.desk import desk_of
 from shoal.app.project import Workspace
 from shoal.dp import Desk, open_desk
@@ -126,7 +126,7 @@ def test_from_a_budget_to_its_end(app: Running, people: Path) -> None:
     at = f"/w/{workspace.id}/desk"
     with app.browser() as client:
         text = settled(app, client, workspace)
-        assert f'href="{at}"' in text
+        assert f'href="{app.settings.prefix}{at}"' in text
         assert "Open a desk on this table" in text
         assert "integer (proposed)" in text
         assert "Closing this file deletes its desk and its ledger." in text

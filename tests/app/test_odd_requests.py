@@ -77,11 +77,11 @@ def test_half_a_character_is_not_text(app: Running, people: Path) -> None:
 
 
 def test_addresses_and_bodies_that_are_none(app: Running, client: httpx.Client) -> None:
-    port = app.base.rpartition(":")[2]
+    port = app.port
     for host in (f"127.0.0.1:{LONG}", f"127.0.0.1:0{port * 3}"):
         assert app.api.get("/api/v1/", headers={"host": host}).status_code == 421
     assert client.get("/?xtoken=1").status_code == 200
-    assert client.get("/?token=1").headers["location"] == "/"
+    assert client.get("/?token=1").headers["location"] == f"{app.settings.prefix}/"
     assert app.api.get("/api/v1/files", params={"place": f"{LONG}/a.csv"}).status_code == 422
     for body in ("{", "\xff", "[" * 100_000):
         given = {"content-type": "application/json"}

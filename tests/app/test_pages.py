@@ -238,7 +238,8 @@ def test_switches_are_as_they_were_after_a_reload(app: Running, people: Path) ->
         app.wait(workspace, app.jobs.last(workspace, "risk"))
         for asked, on in (("know=1", ["1"]), ("", [])):
             answer = client.get(f"/w/{workspace.id}/knowledge?{asked}", timeout=60)
-            again = client.get(answer.headers["hx-replace-url"], timeout=60).text
+            shown = answer.headers["hx-replace-url"].removeprefix(app.settings.prefix)
+            again = client.get(shown, timeout=60).text
             assert re.findall(r'name="know" value="(\d)" checked', again) == on
         every = client.get(f"/w/{workspace.id}/risk").text
     assert re.findall(r'name="know" value="(\d)" checked', every) == ["0", "1"]
@@ -296,8 +297,38 @@ def test_a_job_that_ends_while_its_page_is_made_has_the_page_read_again(
     with app.browser() as browser:
         page = f"/w/{workspace.id}/risk"
         monkeypatch.setattr(app.jobs, "found", ends_after_the_look)
-        again = f'hx-get="/w/{workspace.id}/jobs/{job.id}?step=risk" hx-trigger="load"'
+        again = f'hx-get="{app.settings.prefix}/w/{workspace.id}/jobs/{job.id}?step=risk" hx-trigger="load"'
         assert again in browser.get(page).text
         assert browser.get(f"/w/{workspace.id}/jobs/{job.id}").headers["hx-refresh"] == "true"
         monkeypatch.undo()
         assert again not in browser.get(page).text
+
+
+def test_an_attack_is_accepted_with_a_reason(app: Running, people: Path) -> None:
+    """The form writes what is asked of attacks into the policy, shows it again, and refuses a limit that is none."""
+    workspace = app.open(people)
+    roles = {"age": "quasi-identifier", "sex": "quasi-identifier", "zip": "identifier", "illness": "sensitive"}
+    workspace.set_policy({"columns": roles, "models": [{"model": "k-anonymity", "k": 3}], "method": "mondrian"})
+    app.done(workspace, "anonymize")
+    why = 'the receiver knows <nobody> & "signs" that'
+    form = {"title": "people", "limit-singling_out": "5%", "accept-singling_out": why, "limit-inference": "0.2",
+            "accept-inference": "", "limit-linkability": "", "accept-linkability": ""}  # fmt: skip
+    page = f"/w/{workspace.id}/check"
+    with app.browser() as browser:
+        refused = browser.post(page, data={**form, "limit-inference": "many"})
+        assert refused.status_code == 422
+        assert workspace.policy().attacks is None
+        assert browser.post(page, data=form).status_code == 303
+        attacks = workspace.policy().attacks
+        assert attacks is not None
+        assert attacks.limits() == {"singling-out": 0.05, "inference": 0.2}
+        assert (attacks.accepted("singling-out"), attacks.accepted("inference")) == (why, None)
+        app.wait(workspace, app.jobs.last(workspace, "publish"))
+        text = browser.get(page).text
+        assert "the receiver knows &lt;nobody&gt; &amp; &#34;signs&#34; that" in text
+        assert 'name="limit-inference" value="0.2"' in text
+        # a form that does not ask about attacks leaves them as they are, and one that empties them takes them away
+        assert browser.post(page, data={"title": "again"}).status_code == 303
+        assert workspace.policy().attacks == attacks
+        assert browser.post(page, data=dict.fromkeys(form, "")).status_code == 303
+        assert workspace.policy().attacks is None

@@ -184,7 +184,7 @@ def test_the_command_ends_cleanly(tmp_path: Path, people: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_said_so(app: Any) -> None:
-    command = [sys.executable, "-m", "shoal", "app", "--no-browser", "--port", app.base.rpartition(":")[2]]
+    command = [sys.executable, "-m", "shoal", "app", "--no-browser", "--port", app.port]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert "is taken" in done.stderr

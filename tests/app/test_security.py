@@ -43,7 +43,7 @@ def test_a_wrong_token_is_refused_and_the_right_one_still_works(app: Any) -> Non
 def test_the_token_is_good_once_and_leaves_the_address(app: Any) -> None:
     first = httpx.get(f"{app.base}/?token={app.settings.token}&x=1")
     assert first.status_code == 303
-    assert first.headers["location"] == "/?x=1"
+    assert first.headers["location"] == f"{app.settings.prefix}/?x=1"
     cookie = first.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
@@ -51,6 +51,13 @@ def test_the_token_is_good_once_and_leaves_the_address(app: Any) -> None:
     assert httpx.get(f"{app.base}/?token={app.settings.token}").status_code == 403
     value = cookie.split(";")[0]
     assert httpx.get(app.base, headers={"cookie": value}).status_code == 200
+    # a browser sends it below the secret path only, and elsewhere it is no session
+    assert f"Path={app.settings.prefix};" in cookie
+    other = {"cookie": value}
+    assert httpx.get(app.origin, headers=other).status_code == 403
+    assert httpx.get(f"{app.origin}/api/v1/workspaces", headers=other).status_code == 403
+    assert httpx.get(f"{app.origin}{app.settings.prefix[:-1]}/", headers=other).status_code == 403
+    assert httpx.get(f"{app.base}x/", headers=other).status_code == 403
     assert httpx.get(app.base, headers={"cookie": value[:-1]}).status_code == 403
     # whoever has a session and opens the printed address again is sent on, without the token
     assert httpx.get(f"{app.base}/?token={app.settings.token}", headers={"cookie": value}).status_code == 303
@@ -59,14 +66,14 @@ def test_the_token_is_good_once_and_leaves_the_address(app: Any) -> None:
 def test_the_token_never_leads_to_another_site(app: Any) -> None:
     sent = httpx.get(f"{app.base}//evil.example/?token={app.settings.token}")
     assert sent.status_code == 303
-    assert sent.headers["location"] == "/evil.example/"
+    assert sent.headers["location"] == f"{app.settings.prefix}/evil.example/"
 
 
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.nip.io:{port}", ""]
 )
 def test_another_name_for_this_machine_is_refused(app: Any, host: str) -> None:
-    port = app.base.rpartition(":")[2]
+    port = app.port
     bearer = {"authorization": f"Bearer {app.settings.api_token}"}
     refused = httpx.get(f"{app.base}/api/v1/", headers={**bearer, "host": host.format(port=port)})
     assert refused.status_code == 421 or (host == "" and refused.status_code == 400)
@@ -218,7 +225,7 @@ def test_the_token_of_the_file_is_taken_and_a_page_of_ours_leads_on(app: Any) ->
     assert httpx.get(f"{app.base}/w/none?token=wrong", headers=other).status_code == 403
     assert httpx.get(address, headers={**other, "origin": "http://evil.example"}).status_code == 403
     first = httpx.get(address, headers=other)
-    assert (first.status_code, "url=/w/none" in first.text) == (200, True)
+    assert (first.status_code, f"url={app.settings.prefix}/w/none" in first.text) == (200, True)
     assert "SameSite=strict" in first.headers["set-cookie"]
     assert app.settings.token not in first.text
     assert httpx.get(address, headers=other).status_code == 403

@@ -99,15 +99,18 @@ def test_the_release_page_and_the_steps_say_that_attacks_succeed(
         text = client.get(f"/w/{released.id}/release").text
     assert "Attacks succeed: singling out" in text
     assert "Column charge stands in" in text
-    assert f'href="/w/{released.id}/columns">Go to Columns' in text
+    assert f'href="{app.settings.prefix}/w/{released.id}/columns">Go to Columns' in text
     assert text.count(", attacks succeed") == 2
     assert text.count(", done") == 4
-    assert f'<a class="button" href="/w/{released.id}/release.zip" download>Download the release<' in text
+    assert (
+        f'<a class="button" href="{app.settings.prefix}/w/{released.id}/release.zip" download>Download the release<'
+        in text
+    )
 
 
 def test_an_old_release_is_made_again_from_its_page(app: Running, released: Any) -> None:
     with app.browser() as client:
         text = client.get(f"/w/{released.id}/release").text
     assert "This release is of earlier decisions" in text
-    assert re.search(r'action="/w/[^"]+/check"><button class="primary">Release, verify and attack again', text)
+    assert re.search(r'action="/[^"/]+/w/[^"]+/check"><button class="primary">Release, verify and attack again', text)
     assert "Download the release<" not in text

@@ -131,3 +131,36 @@ def test_a_job_works_by_the_policy_of_its_start(app: Running, people: Path) -> N
         time.sleep(0.05)
     assert app.jobs.found(workspace, "risk").result["quasi_identifiers"] == ["age"]
     assert needs_again(workspace, "risk")
+
+
+def test_a_cure_of_a_draft_is_taken_with_a_button(app: Running, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.app.jobs.start_child", _asleep)
+    workspace = app.open(people)
+    workspace.set_policy(policy(5))
+    with app.browser() as client:
+        client.timeout = 60
+        assert client.post(f"/w/{workspace.id}/check", data={}).status_code == 303
+        job = app.jobs.last(workspace, "publish")
+        file = job.folder / "cure-1.yaml"
+        file.write_text(
+            "columns: {age: quasi-identifier, sex: quasi-identifier}\nmodels: [{model: k-anonymity, k: 9}]\n"
+        )
+        words = {
+            "words": "ask for k = 9",
+            "attack": "linkage",
+            "excess": 0.1,
+            "limit": 0.2,
+            "loss": 0.25,
+            "enough": True,
+        }
+        found = {"verdict": "draft", "output": None, "cures": [{**words, "file": str(file)}]}
+        Stored(found, "Draft.", [Headline("Draft.", "bad")]).write(job.folder / "result.json")
+        over(app, workspace, job)
+        page = client.get(f"/w/{workspace.id}/check").text
+        assert "ask for k = 9" in page
+        assert "10.0% of 20.0% (linkage)" in page
+        assert f'action="{app.settings.prefix}/w/{workspace.id}/cure"' in page
+        assert "not there any more" in client.post(f"/w/{workspace.id}/cure", data={"cure": "../secret.yaml"}).text
+        assert client.post(f"/w/{workspace.id}/cure", data={"cure": "cure-1.yaml"}).status_code == 303
+        assert workspace.policy().models[0].k == 9
+        assert app.jobs.last(workspace, "publish").id != job.id or app.jobs.running(workspace)

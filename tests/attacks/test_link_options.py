@@ -28,3 +28,22 @@ def test_texts_as_they_stand() -> None:
     assert found == {"auto": 0, "no": 1}
     with pytest.raises(InputError, match="generalized"):
         shoal.attack_link(RELEASE, identified=PEOPLE, generalized="maybe")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("age", ["50-55", "[50, 55]", "[50;55]", "[50-55]"])
+@pytest.mark.parametrize("zip_code", ["61XXX", "61***"])
+def test_ranges_as_others_write_them(age: str, zip_code: str) -> None:
+    release = {"age": [age, age, "[60;65]"], "zip": [zip_code, zip_code, "62***"]}
+    people = {"age": [50, 53, 56], "zip": [61820, 61999, 61820]}
+    found = shoal.attack_link(release, identified=people, generalized="yes")
+    assert (found.unmatched, found.candidates.smallest, found.expected_correct) == (1, 2, 1.0)
+
+
+def test_two_numbers_in_brackets_are_a_set_unless_we_are_told() -> None:
+    release = {"age": ["[40, 49]", "[40, 49]", "[30, 39]"]}
+    sets = shoal.attack_link(release, identified={"age": [40, 47]})
+    ranges = shoal.attack_link(release, identified={"age": [40, 47]}, generalized="yes")
+    assert (sets.expected_correct, ranges.expected_correct) == (0.5, 0.5 + 0.5)
+    table = {"age": ["[40, 49]", "[40, 49]", "47"]}
+    assert shoal.risk(table, quasi_identifiers=["age"]).uniques == 1
+    assert shoal.risk(table, quasi_identifiers=["age"], generalized="yes").uniques == 0

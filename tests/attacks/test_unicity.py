@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.attacks.statistics import wilson
-from shoal.attacks.unicity import alone_with, attack_unicity, known_points
+from shoal.attacks.common import wilson
+from shoal.attacks.unicity import attack_unicity
+from shoal.exposure.known_points import alone_with, known_points
 from shoal.reproduction.sample.small import trips
 from shoal.storage.classes import Coded
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -262,20 +262,23 @@ def is_sealed(kind: str) -> bool:
     return hashlib.sha256(f"leaves {kind}".encode()).digest()[0] % 2 == 1
 
 
-def planted(sealed: bool, seed: int = 1) -> Iterator[Planted]:
-    """The columns of one half, the same ones for a seed."""
-    for kind in sorted(KINDS):
-        if is_sealed(kind) != sealed:
-            continue
+def planted(sealed: bool) -> Iterator[Planted]:
+    """The columns of one half."""
+    return planted_of({kind: maker for kind, maker in KINDS.items() if is_sealed(kind) == sealed})
+
+
+def planted_of(kinds: Mapping[str, Maker], seed: int = 1) -> Iterator[Planted]:
+    """Six columns of each kind, the same ones for a seed."""
+    for kind in sorted(kinds):
         r = random.Random(f"{seed} {kind}")
         headers = {"silent": r.choice(SILENT), "lying": r.choice(LYING), "lying otherwise": r.choice(LYING)}
         for how, header in headers.items():
-            cells = [KINDS[kind](r) for _ in range(ROWS)]
+            cells = [kinds[kind](r) for _ in range(ROWS)]
             yield Planted(kind, header, how, cells, frozenset(map(str, cells)))
         for how, few in (("silent", 6), ("lying", 3), ("lying otherwise", 6)):
             codes = r.choice(CODES)
             cells = [codes(r) for _ in range(ROWS)]
-            secret = [str(KINDS[kind](r)) for _ in range(few)]
+            secret = [str(kinds[kind](r)) for _ in range(few)]
             for place, value in zip(r.sample(range(ROWS), few), secret, strict=True):
                 cells[place] = value
             yield Planted(kind, headers[how], f"{few} cells, {how}", cells, frozenset(secret))
@@ -365,9 +368,13 @@ HARMLESS: dict[str, Maker] = {
 }
 
 
-def harmless(sealed: bool, seed: int = 1) -> Iterator[tuple[str, list[Any]]]:
+def harmless(sealed: bool) -> Iterator[tuple[str, list[Any]]]:
     """Columns that name nobody, of one half."""
-    for header in sorted(HARMLESS):
-        if is_sealed(header) == sealed:
-            r = random.Random(f"{seed} {header}")
-            yield header, [HARMLESS[header](r) for _ in range(ROWS)]
+    return harmless_of({header: maker for header, maker in HARMLESS.items() if is_sealed(header) == sealed})
+
+
+def harmless_of(columns: Mapping[str, Maker], seed: int = 1) -> Iterator[tuple[str, list[Any]]]:
+    """A column of each, the same ones for a seed."""
+    for header in sorted(columns):
+        r = random.Random(f"{seed} {header}")
+        yield header, [columns[header](r) for _ in range(ROWS)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -50,7 +51,8 @@ def test_what_it_asks_for(tmp_path: Path) -> None:
     text = shoal.profile(table).policy_text()
     assert "  - {model: l-diversity, l: 2, sensitive: diagnosis}\n" in text
     assert '  # - {model: l-diversity, l: 2, sensitive: "hiv status"}\n' in text
-    assert "\n# person: patient_id\n" in text
+    assert "\n  patient_id: {role: other, treat: {method: pseudonym}}\n" in text
+    assert "\nperson: patient_id\n" in text
     # what stands there as a comment is valid once the # is taken out
     path = tmp_path / "policy.yaml"
     lines = [line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# context", "#   "))]
@@ -63,3 +65,33 @@ def test_small_tables_and_tables_without_quasi_identifiers() -> None:
     few = pl.DataFrame({"age": [30, 31, 40, 41], "sex": ["f", "m", "f", "m"]})
     assert "{model: k-anonymity, k: 2}" in shoal.profile(few).policy_text()
     assert "No column looks like a quasi-identifier" in shoal.profile({"zz": ["a", "b"]}).policy_text()
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "role", "kind"),
+    [
+        ("electcon", [1, 2, 3, 4, 5], "other", None),
+        ("bornagain", [0, 1], "sensitive", "religion"),
+        ("policePrecinct", [1, 2, 3, 4, 5], "quasi-identifier", "geography"),
+        ("prerace", ["White", "Black", "Asian"], "quasi-identifier", "ethnicity"),
+        ("preRace", ["White", "Black", "Asian"], "quasi-identifier", "ethnicity"),
+        ("weight", [2100 + 35 * step for step in range(80)], "other", None),
+        ("weight", [900 + 200 * step * step for step in range(80)], "other", "survey-weight"),
+    ],
+)
+def test_headers_that_were_misread(header: str, values: list[Any], role: str, kind: str | None) -> None:
+    """Beside short headers, as files of statistical offices have them: electricity, a faith, a place, bodies."""
+    others = ["age", "sex", "educ", "marst", "relig", "hlth", "occup", "income2"]
+    frame = {name: [1 + row * 7 % (place + 2) for row in range(480)] for place, name in enumerate(others)}
+    found = shoal.profile({**frame, header: values * (480 // len(values))}).columns[-1]
+    assert (found.role, found.kind) == (role, kind)
+    assert found.weights == (kind == "survey-weight")
+
+
+def test_a_reason_names_the_header_by_which_a_survey_knows_a_column() -> None:
+    short = ["age", "sex", "educ", "marst", "relig", "hlth", "occup", "urbrur"]
+    frame = {name: [1 + row * 7 % (place + 2) for row in range(480)] for place, name in enumerate(short)}
+    frame["expend"] = [100_000_000 + row * 104_729 * 13 for row in range(480)]
+    reasons = shoal.profile(frame).columns[-1].reasons
+    assert "Its header alone says 'expend'." in reasons[0]
+    assert not any("None" in reason for reason in reasons)

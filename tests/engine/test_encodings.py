@@ -29,6 +29,8 @@ HOW: dict[str, dict[str, Any]] = {
     "recode": {"k": 2, "generalize": {"age": "runs:40", "height": "*", "zip": "chunks:2"}},
     "suppress": {"k": 5},
 }
+# anatomy changes no value and releases two tables: tests/test_anatomy.py
+RECODING = [name for name, kind in METHODS.items() if not kind.keeps_values]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +54,7 @@ def changed(people: Path, method: str | None, **how: Any) -> shoal.Anonymized:
     return shoal.anonymize(people, quasi_identifiers=NAMES, sensitive="illness", method=method, **how)
 
 
-@pytest.mark.parametrize("method", [None, *METHODS])
+@pytest.mark.parametrize("method", [None, *RECODING])
 def test_every_column_is_encoded_once_in_and_once_back(people: Path, tmp_path: Path, method: str | None) -> None:
     with counted_encodings() as rows:
         result = changed(people, method, **HOW[method] if method else {"k": 5})
@@ -72,7 +74,7 @@ def test_methods_are_tried_on_rows_that_are_encoded_already(people: Path, monkey
     assert sum(count >= 500 for count in rows) == COLUMNS
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", RECODING)
 def test_released_codes_are_those_of_what_is_written(people: Path, method: str) -> None:
     result = changed(people, method, **HOW[method])
     again = read(result.polars.select(result.quasi_identifiers))

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
-from shoal.methods.on_disk import measured
+from shoal.methods import past_memory as measured
 from shoal.policy import as_policy
 from shoal.storage import external, spill, table
 from shoal.storage.classes import Coded, CountTable

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +38,15 @@ import shoal
 from shoal.engine.spark.session import session
 from shoal.storage.reading import Options
 from shoal.releases.write import release
-source, target, master, marker, policy = sys.argv[1:]
+from shoal.methods import mondrian
+from shoal.methods.partition import in_parts
+mondrian.IN_PARTS, in_parts.PART = 0, 50_000
+source, target, master, marker, policy, method = sys.argv[1:]
 spark = session(master)
 spark.conf.set("spark.sql.shuffle.partitions", "8")
 frame = spark.read.parquet(source)
 risk = shoal.risk(frame, quasi_identifiers=["age", "zip", "los"]).to_dict()
-result = shoal.anonymize(source, json.loads(policy), method="sorted-clusters", options=Options(engine="spark"))
+result = shoal.anonymize(source, json.loads(policy), method=method, options=Options(engine="spark"))
 slow = frame.repartition(8).mapInArrow(lambda batches: (time.sleep(0.5) or batch for batch in batches), frame.schema)
 Path(marker).write_text("ready")
 slow.count()
@@ -71,8 +77,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def start(source: Path, folder: Path, master: str) -> subprocess.Popen[str]:
-    arguments = [source, folder / "safe.parquet", master, folder / "ready", json.dumps(POLICY)]
+def start(source: Path, folder: Path, master: str, method: str = "sorted-clusters") -> subprocess.Popen[str]:
+    arguments = [source, folder / "safe.parquet", master, folder / "ready", json.dumps(POLICY), method]
     environment = {
         **os.environ,
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -141,4 +147,53 @@ def test_a_driver_that_is_killed_leaves_no_release_and_can_run_again(source: Pat
     again = start(source, tmp_path, "local[2]")
     again.communicate(timeout=900)
     assert again.returncode == 0
+    assert shoal.verify(tmp_path / "safe.parquet", original=source).verdict == "holds"
+
+
+@pytest.fixture
+def standalone(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A master and two workers in processes of their own, reached through 127.0.0.1 alone."""
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    environment = {**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address, kind = f"spark://127.0.0.1:{port}", "org.apache.spark.deploy"
+    started = []
+
+    def run(*words: str) -> subprocess.Popen[bytes]:
+        log = (tmp_path / f"log-{len(started)}").open("wb")
+        command = [str(home / "bin" / "spark-class"), *words]
+        started.append(subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True))
+        return started[-1]
+
+    run(f"{kind}.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+    ends = ["--cores", "1", "--memory", "1g", "--host", "127.0.0.1", "--webui-port", "0", "--work-dir", str(tmp_path)]
+    workers = [run(f"{kind}.worker.Worker", *ends, address) for _ in range(2)]
+    while (tmp_path / "log-0").read_bytes().count(b"Registering worker") < 2:
+        assert all(process.poll() is None for process in started), "master or worker ended early"
+        time.sleep(0.5)
+    yield address, workers
+    for process in started:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def test_a_worker_that_is_killed_costs_its_parts_only(
+    source: Path, tmp_path: Path, standalone: tuple[str, list[subprocess.Popen[bytes]]]
+) -> None:
+    """`mondrian` in parts on a standalone cluster: what a lost worker held is made again, and every group has k."""
+    master, workers = standalone
+    process = start(source, tmp_path, master, "mondrian")
+    wait_for(tmp_path / "ready", process)
+    os.killpg(workers[0].pid, signal.SIGKILL)
+    process.communicate(timeout=900)
+    assert process.returncode == 0
+    found = written(tmp_path)
+    names = ["age", "zip", "los"]
+    assert found.group_by(names).len()["len"].min() >= 5
+    assert found["note"].sort().equals(pl.read_parquet(source)["note"].sort())
     assert shoal.verify(tmp_path / "safe.parquet", original=source).verdict == "holds"

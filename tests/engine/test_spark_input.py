@@ -176,7 +176,10 @@ class Told(Exception):
         (Told("java.io.IOException: No space left on device"), "disk of the cluster is full"),
         (Told("AccessControlException: secret"), "may not read or write claims"),
         (Told('No FileSystem for scheme "s3a"'), "hadoop-aws"),
-        (Told("java.lang.OutOfMemoryError"), "does not fit the memory"),
+        (Told("java.lang.OutOfMemoryError: Java heap space"), "heap of Java is too small"),
+        (Told("PythonException: No module named 'shoal'"), "do not have shoal"),
+        (Told("Python worker exited unexpectedly (crashed)"), "Python worker of Spark ended"),
+        (ConnectionRefusedError(), "Java ended while Spark worked on claims"),
         (Told("value 17 of somebody", "CAST_INVALID_INPUT"), r"could not read claims \(CAST_INVALID_INPUT\)"),
     ],
 )

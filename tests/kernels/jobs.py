@@ -14,8 +14,8 @@ import polars as pl
 THRESHOLDS = [
     ("shoal.storage.classes", "MANY", 1),
     ("shoal.storage.classes", "_FEW_CLASSES", 8),
-    ("shoal.storage.numbered", "_FROM_ROWS", 1),
-    ("shoal.storage.numbered", "_BITS", 4),
+    ("shoal.storage.classes", "_FROM_ROWS", 1),
+    ("shoal.storage.classes", "_BITS", 4),
     ("shoal.ranges.boxed", "_MANY", 1),
     ("shoal.utility.loss", "_MANY", 1),
     ("shoal.methods.search.sources", "_LEAST_SLOTS", 64),
@@ -23,6 +23,8 @@ THRESHOLDS = [
     ("shoal.methods.search.evaluate", "_LEAST_SIZES", 64),
     ("shoal.methods.search.deepening", "_LEAST_CELLS", 64),
     ("shoal.utility.loss", "BLOCK", 64),
+    ("shoal.streams.stream", "CLUSTERS", 5),
+    ("shoal.streams.stream", "REUSABLE", 8),
 ]
 QUASI_IDENTIFIERS = ["age_yrs", "sex", "ethncty", "race", "patzip", "patcnty", "los", "adm_qtr", "oshpd_id"]
 
@@ -133,8 +135,7 @@ def microaggregations(seed: int) -> None:
 def numbered(seed: int) -> None:
     """Keys of one word and of two, in every size of table."""
     from shoal.kernels import rows
-    from shoal.storage.classes import Coded, class_of_each_row
-    from shoal.storage.numbered import class_of_rows
+    from shoal.storage.classes import Coded, class_of_each_row, class_of_rows
     from shoal.storage.order import shuffled_order
 
     draw = np.random.default_rng(seed)
@@ -155,7 +156,7 @@ def counted(seed: int) -> None:
     """Points that stand for some people each, and groups that a model refuses."""
     from shoal.methods.partition import counted_groups
     from shoal.methods.partition.groups import Groups
-    from shoal.methods.partition.repair import merged_until_allowed
+    from shoal.methods.partition.mondrian import merged_until_allowed
 
     draw = np.random.default_rng(seed)
     points, people = draw.random((40, 3)).astype(np.float32), draw.integers(1, 4, 40)
@@ -201,6 +202,30 @@ def disturbed(seed: int) -> None:
         swap_partners(window, draw.random(40))
 
 
+def streamed(seed: int) -> None:
+    """Streams of every kind of column, with missing values, persons who come again, and too few of them at the end."""
+    from shoal.streams.stream import Stream
+
+    draw, letters = np.random.default_rng(seed), [*"abcdefghijklmnopqrstuvwxyz"]
+    policy = {
+        "columns": dict.fromkeys(("age", "letter", "place", "word"), "quasi-identifier") | {"ill": "sensitive"},
+        "person": "who",
+        "hierarchies": {"place": [[letter, "vowel" if letter in "aeiou" else "other", "*"] for letter in letters]},
+    }
+    for k, l, delay in ((2, 1, 9), (3, 2, 30)):  # noqa: E741
+        models = [{"model": "k-anonymity", "k": k}, {"model": "l-diversity", "l": l, "sensitive": "ill"}]
+        stream = Stream({**policy, "models": models}, delay=delay)
+        for _ in range(4):
+            place, values = draw.choice(letters, 20).tolist(), draw.integers(0, 100, (20, 4)).tolist()
+            stream.push(
+                {"who": who % 15, "age": None if age > 90 else age, "letter": one, "place": one, "word": str(word)}
+                | {"ill": ill % 3}
+                for one, (who, age, word, ill) in zip(place, values, strict=True)
+            )
+            list(stream)
+        stream.flush()
+
+
 JOBS: list[Callable[[int], None]] = [
     numbered,
     partitions,
@@ -212,6 +237,7 @@ JOBS: list[Callable[[int], None]] = [
     measured,
     attacked,
     disturbed,
+    streamed,
 ]
 
 

@@ -111,7 +111,7 @@ HAND: list[tuple[Model, list[float], bool]] = [
 
 
 def test_every_model_is_checked_by_hand() -> None:
-    assert {type(model) for model, _, _ in HAND} == set(MODELS)
+    assert {type(model) for model, _, _ in HAND} == {model for model in MODELS if not model.of_sets}  # tests/sets
 
 
 @pytest.mark.parametrize(("model", "figures", "holds"), HAND, ids=lambda value: getattr(value, "model", None))

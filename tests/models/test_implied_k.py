@@ -41,3 +41,9 @@ def test_methods_take_it(method: str | None) -> None:
     assert made.findings.k >= 5
     with pytest.raises(InputError, match="needs k"):
         shoal.anonymize(frame, {"columns": policy["columns"]}, method="mondrian")
+
+
+@pytest.mark.parametrize(("threshold", "least"), [(1.0, None), (0.5, 2), (0.34, 3), (1 / 3, 3), (0.1, 10), (0.07, 15)])
+def test_the_least_members_of_a_risk(threshold: float, least: int | None) -> None:
+    """A class of that size is not above the threshold, a smaller one is; a threshold of 1 asks for nothing."""
+    assert HighestRisk(threshold=threshold).least_members == least

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from models.makers import MAKERS
 from models.naive import Case, keeps, keeps_whole
 from shoal.errors import InputError
-from shoal.models import Evidence
+from shoal.models import EntropyLDiversity, Evidence, LDiversity
 from shoal.policy import Policy
 from shoal.policy.judgement.evidence import evidence_of
 from shoal.releases.verify import verify
@@ -194,3 +194,22 @@ def test_average_risk_of_persons(seed: int) -> None:
     case = case_of(columns)
     if case.classes:
         assert model.judge(evidence(columns, model)).holds == keeps_whole(model, case, list(case.classes))
+
+
+def test_what_joining_combinations_promises_with_persons() -> None:
+    """Without persons what the model promises; with persons only models whose figure for the class bounds that of each
+    combination, and only where every person has a known value."""
+    people: dict[str, list[Any]] = {"a": [1, 2, 1, 2], "p": ["P1", "P1", "P2", "P2"], "s": ["x", "y", "y", "x"]}
+    unknown = {**people, "s": ["x", "y", None, None]}
+    models = [LDiversity(l=2, sensitive="s"), EntropyLDiversity(l=1.5, sensitive="s")]
+
+    def merging(columns: dict[str, list[Any]], person: str | None) -> list[str]:
+        policy = Policy(columns={"a": "quasi-identifier"}, person=person, models=models)
+        evidence, _ = evidence_of(read(pl.DataFrame(columns)), ["a"], policy)
+        return [model.merging_with(evidence) for model in models]
+
+    promised = [str(model.merging) for model in models]
+    assert "none" not in promised
+    assert merging(people, None) == promised
+    assert merging(people, "p") == [promised[0], "none"]
+    assert merging(unknown, "p") == ["none", "none"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 
 import pytest
 
-from mutation.mutants import ROOT, all_mutants, drawn
+from mutation.mutants import ROOT, TESTS, all_mutants, drawn
 
 COUNT, SEED = 400, 15
 LEAST = 0.9
@@ -16,13 +17,15 @@ LEAST = 0.9
 
 def test_mutants_are_drawn_by_seed_and_compile() -> None:
     assert len(all_mutants()) > 2 * COUNT
+    assert all((ROOT / test).exists() for tests in TESTS.values() for test in tests)
     sample = drawn(60, SEED)
     assert sample == drawn(60, SEED)
     assert len({mutant.what for mutant in sample}) > 4
     for mutant in sample:
         original = (ROOT / "src" / mutant.file).read_text()
-        compile(mutant.source, mutant.file, "exec")
-        assert mutant.source != __import__("ast").unparse(__import__("ast").parse(original))
+        compile(mutant.tree, mutant.file, "exec")
+        assert ast.unparse(mutant.tree) != ast.unparse(ast.parse(original))
+        assert mutant.function.startswith(f"{mutant.file}:")
 
 
 @pytest.mark.slow

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.exposure.leakage import ClassSizes, everything_leaked, several_persons
-from shoal.reproduction.antoniou import draw_sizes, exact_one_person
+from shoal.exposure.leakage import ClassSizes, equation_5, everything_leaked, recursion, several_persons
+from shoal.reproduction import antoniou_printed as printed
+from shoal.reproduction.antoniou import draw_sizes
+from shoal.reproduction.antoniou_example import anonymised, exact_one_person, positives
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +88,41 @@ def test_simulation_and_law_agree_and_the_recursion_does_not(antoniou: Any) -> N
 
 
 def test_the_tree_of_fig_1_is_the_recursion(antoniou: Any) -> None:
-    """By hand: 10 patients, 3 leaked; in a class of 3 one is found with probability (1 - C(7,3)/C(10,3)) / 3."""
+    """By hand: 10 patients in pairs, 5 leaked; one of a pair is found with (1 - C(8,5)/C(10,5)) / 2."""
     nodes = {node["node"]: node for node in antoniou.found["fig_1"]}
-    assert nodes["A.1"]["probability"] == pytest.approx(6 / 10 * (1 - 35 / 120) / 3, rel=1e-12)
-    assert nodes["A.1"]["class_sizes"] == {"2": 1, "3": 1, "4": 1}
+    assert list(nodes) == ["A_2", "B_2,1", "B_2,2", "C_1,2", "C_2,1", "C_2,2"]
+    assert nodes["A_2"]["value"] == pytest.approx((1 - 56 / 252) / 2, rel=1e-12)
+    assert nodes["A_2"]["state_after"] == [0, 1, 4]
+    assert nodes["B_2,1"]["value"] == pytest.approx(1 / 9 * 4 / 9, rel=1e-12)  # the one left of A's pair, if leaked
     leaves = sum(node["probability"] for node in nodes.values() if node["depth"] == 2)
-    assert leaves == pytest.approx(antoniou.found["example"]["two_patients_recursion"], rel=1e-12)
+    assert leaves == pytest.approx(recursion(ClassSizes.of({2: 5}), 5, 3), rel=1e-12)
+
+
+def test_tables_1_to_4_from_end_to_end(antoniou: Any) -> None:
+    example = antoniou.found["example"]
+    assert example["patients_by_class"] == example["patients_by_class_ours"] == {"OX12": 3, "OX13": 4, "OX14": 3}
+    assert example["leaked_by_class"] == {"OX12": 2, "OX13": 1}
+    assert example["john_doe"] == {"ours": pytest.approx(1 / 3), "table_3": pytest.approx(1 / 3)}
+    assert len(example["release"]) == 14
+    assert len(anonymised(printed.table(1), 2)[1]) >= 3
+
+
+def test_positives_by_hand() -> None:
+    """4 of 10 leak, pairs: somebody of a pair leaks with 1 - C(8,4)/C(10,4) = 2/3."""
+    assert equation_5(10, 4, 2) == pytest.approx(1 / 3)
+    for k in (1, 5, 20):
+        found = positives(k, 4_000, seed=k)
+        assert found["right"] + found["wrong"] + found["none"] == pytest.approx(1)
+        assert found["right"] == pytest.approx((found["right"] + found["wrong"]) / k)
+        for kind in ("right", "wrong", "none"):
+            assert found["simulated"][kind] == pytest.approx(found[kind], abs=0.03)
+
+
+def test_the_sign_of_step_5_is_computed(antoniou: Any) -> None:
+    signs = antoniou.found["one_less_or_more"]
+    assert signs["minus"] == pytest.approx(signs["law"], rel=1e-12)
+    assert signs["law"] == pytest.approx(5 / 18)  # 1/2 for the first, then 1 of 9 surely or 8 of 9 by half
+    assert signs["plus"] != pytest.approx(signs["law"], rel=1e-3)
 
 
 def test_the_simulated_risk_is_near_the_law(antoniou: Any) -> None:

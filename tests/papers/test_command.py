@@ -52,7 +52,7 @@ def test_pastore_as_json(tmp_path: Path) -> None:
     table = tmp_path / "licences.csv"
     pl.DataFrame(rows, schema=["born", "town", "county", "gender", "how_many"], orient="row").write_csv(table)
     columns = ["--year", "born", "--municipality", "town", "--province", "county", "--sex", "gender"]
-    found = as_json("pastore", "--counts", table, *columns, "--count", "how_many", "--no-charts")
+    found = as_json("pastore", "--data", table, *columns, "--count", "how_many", "--no-charts")
     assert len(found["strategies"]) == 15
     assert found["strategies"][0] == {
         "strategy": "original",
@@ -63,7 +63,7 @@ def test_pastore_as_json(tmp_path: Path) -> None:
         "k": 1,
     }
     assert found["records"] == 5
-    refused = run("pastore", "--counts", table)
+    refused = run("pastore", "--data", table)
     assert refused.returncode == 2
     assert "has no columns" in refused.stderr
     assert refused.stdout == ""
@@ -89,8 +89,8 @@ def test_all_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shoal.reproduction, "_measured", measured)
     done = CliRunner().invoke(app, ["reproduce", "all", "--rows", "200", "--seed", "7", "--json"])
     assert done.exit_code == 0
-    assert list(json.loads(done.stdout)) == ["sanchez", "pastore", "antoniou"]
-    assert asked == [("sanchez", (200, 7)), ("pastore", (200, 7)), ("antoniou", (200, 7))]
+    assert list(json.loads(done.stdout)) == ["sanchez", "pastore", "antoniou", "course"]
+    assert asked == [(paper, (200, 7)) for paper in ("sanchez", "pastore", "antoniou", "course")]
 
 
 def test_help_shows_examples() -> None:

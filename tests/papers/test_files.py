@@ -29,9 +29,9 @@ from shoal.storage.reading import Options
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, antoniou: Reproduction) -> Path:
-    """All three papers, charts and all."""
+    """All four sources, charts and all."""
     path = tmp_path_factory.mktemp("papers") / "out"
-    reproduce_all(["sanchez", "pastore"], output=path, rows=400)
+    reproduce_all(["sanchez", "pastore", "course"], output=path, rows=400)
     write_folder(path, contents(antoniou))
     return path
 
@@ -193,7 +193,7 @@ def test_the_json_is_as_it_was_and_says_its_version(folder: Path) -> None:
     assert list(found)[:2] == ["schema_version", "paper"]
     assert list(found)[-1] == "comparison"
     assert {"records", "strategies", "best"} <= set(found)
-    assert set(found["comparison"][0]) == {"what", "ours", "printed", "match", "reason"}
+    assert set(found["comparison"][0]) == {"what", "ours", "printed", "match", "reason", "within"}
     everything = [json.loads((folder / f"{paper}.json").read_text()) for paper in PAPERS]
     assert {key for found in everything for key in found} == {"schema_version", "paper", "comparison", *KEYS}
     assert set(schema_of(Reproduction)["required"]) == {"schema_version", "paper", "comparison"}
@@ -205,12 +205,21 @@ def test_the_footer_names_the_command_that_made_the_page(folder: Path, tmp_path:
     assert f"<code>shoal reproduce sanchez --rows 400 --seed 0 -o {folder.name}</code>" in text
     table = tmp_path / "people.csv"
     table.write_text("born;comune_residenza;provincia_residenza;sesso\n1970;A;P;F\n1971;B;P;M\n")
-    settings = {"counts": table, "columns": {"year": "born"}, "options": Options(delimiter=";")}
+    settings = {"data": table, "columns": {"year": "born"}, "options": Options(delimiter=";")}
     made = reproduce("pastore", output=tmp_path / "out", charts=False, **settings)
-    expected = "shoal reproduce pastore --counts people.csv --year born --delimiter ';' -o out --no-charts"
+    expected = "shoal reproduce pastore --data people.csv --year born --delimiter ';' -o out --no-charts"
     assert made.command == expected
     again = subprocess.run(
         [sys.executable, "-m", *shlex.split(f"{expected} --force")], cwd=tmp_path, capture_output=True, check=True
     )
     assert again.returncode == 0
     assert json.loads((tmp_path / "out" / "pastore.json").read_text()) == json.loads(json.dumps(made.to_dict()))
+
+
+def test_each_k_has_a_t_of_its_own() -> None:
+    """t = 0.4 for all k would certify next to nothing for k = 10: its farthest class is at .085."""
+    from shoal.reproduction.sanchez_tables import releases
+
+    close = {name: command for name, kind, command in releases("a.csv", "b.csv") if kind.endswith("t-closeness")}
+    told = [re.search(r"-k (\d+) --t ([.\d]+) ", command).groups() for command in close.values()]  # type: ignore[union-attr]
+    assert told == [("2", "0.4"), ("3", "0.26"), ("5", "0.14"), ("10", "0.09")]

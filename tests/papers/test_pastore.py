@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import InputError
 from shoal.reproduction import reproduce
-from shoal.reproduction.pastore_exhibits import is_valle_d_aosta
-from shoal.reproduction.pastore_printed import TABLE_1
+from shoal.reproduction.pastore_exhibits import exhibits, region_of
+from shoal.reproduction.pastore_printed import TABLE_1, regions
 
 NAMES = [
     *("original", "S_loc", "M_loc", "S+M_loc", "S", "M", "Y_ran", "Y_avg", "S+M", "S+Y_ran", "S+Y_avg"),
@@ -26,7 +26,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def aosta(data: Path) -> Any:
-    return reproduce("pastore", counts=data / "italy" / "valle_aosta_qid_counts.parquet")
+    return reproduce("pastore", data=data / "italy" / "valle_aosta_qid_counts.parquet")
 
 
 def test_every_cell_of_table_1(data: Path, aosta: Any) -> None:
@@ -53,15 +53,50 @@ def test_every_cell_of_table_1(data: Path, aosta: Any) -> None:
 
 
 def test_what_differs_is_what_the_specification_says(aosta: Any) -> None:
-    assert is_valle_d_aosta(aosta.found)
+    assert region_of(aosta.found) == "Valle d'Aosta"
     differs = {line.what for line in aosta.comparison if line.match is False}
     cells = {"M: modified rows", "M+Y_avg: classes", "Y_ran: share", "Y_avg: share", "S+Y_ran: share"}
-    assert differs == {*cells, "uniques left by global S, M, S+M"}  # the text says none, Table 1 has 4
+    assert differs == {
+        *cells,
+        "uniques left by global M, of which the sentence speaks (S, S+M)",
+    }  # the text says none, Table 1 has 4
     assert "not explained" not in {line.reason for line in aosta.comparison if not line.match}
-    compared = [
-        line for line in aosta.comparison if line.what == "records" or (": " in line.what and line.match is not None)
-    ]
-    assert len([line for line in compared if line.what.split(":")[0] in {*TABLE_1, "records"}]) == 60
+    compared = [line for line in aosta.comparison if ": " in line.what and line.match is not None]
+    # 59 cells but the two of the first row by which the table is recognised, as by its records
+    assert len([line for line in compared if line.what.split(":")[0] in TABLE_1]) == 57
+
+
+def test_the_columns_of_molise_and_umbria(aosta: Any) -> None:
+    """Files as their columns are printed: recognised by the first row, misprints of percentages seen in the print."""
+    for head, region in regions().items():
+        strategies = [
+            {
+                "strategy": name,
+                "uniques": row.uniques,
+                "uniqueness": row.uniques / region.records,
+                "modified_rows": row.modified_rows or 0,
+                "classes": row.classes,
+                "k": 1,
+            }
+            for name, row in region.table.items()
+        ]
+        found = {**aosta.found, "strategies": strategies, "records": region.records}
+        assert region_of(found) == head
+        table = next(exhibit for exhibit in exhibits(found) if exhibit.key == "table-1")
+        assert len(table.lines) == 57
+        differs = [line.what for line in table.lines if not line.match]
+        assert all(what.endswith(": share") for what in differs)
+        assert len(differs) == {"Valle d'Aosta": 3, "Molise": 1, "Umbria": 4}[head]
+        strategies[2]["uniques"] += 1
+        wrong = next(exhibit for exhibit in exhibits(found) if exhibit.key == "table-1")
+        assert [line.what for line in wrong.lines if not line.match] == sorted([*differs, "M_loc: uniques"], key=[
+            line.what for line in wrong.lines
+        ].index)  # fmt: skip
+
+
+def test_plain_anonymize_beside_table_1(aosta: Any) -> None:
+    plain = aosta.found["anonymize_k_2"]
+    assert (plain["uniques"], plain["modified_rows"], plain["k"]) == (0, 1_688, 2)
 
 
 def test_the_claims_of_the_text(aosta: Any) -> None:
@@ -90,7 +125,7 @@ def test_rows_and_counts_give_the_same() -> None:
     rows = shoal.sample_data("licences", 3000, seed=1)
     names = ["anno_nascita", "comune_residenza", "provincia_residenza", "sesso"]
     counts = rows.group_by(names).len(name="n")
-    one, other = reproduce("pastore", counts=rows).found, reproduce("pastore", counts=counts).found
+    one, other = reproduce("pastore", data=rows).found, reproduce("pastore", data=counts).found
     assert one["strategies"] == other["strategies"]
     assert one["removed_rows"] == other["removed_rows"] > 0
     assert one["columns"]["count"] is None
@@ -108,17 +143,19 @@ def test_columns_by_other_names_and_pandas() -> None:
         }
     )
     columns = {"year": "born", "municipality": "town", "province": "county", "sex": "sex"}
-    found = reproduce("pastore", counts=renamed, columns=columns).found
-    assert found["strategies"] == reproduce("pastore", counts=rows).found["strategies"]
+    found = reproduce("pastore", data=renamed, columns=columns).found
+    assert found["strategies"] == reproduce("pastore", data=rows).found["strategies"]
 
 
 def test_generated_licences_are_compared_with_nothing() -> None:
     found = reproduce("pastore")
     assert found.found["generated"] is True
-    assert not is_valle_d_aosta(found.found)
+    assert region_of(found.found) is None
     table = next(exhibit for exhibit in found.exhibits if exhibit.key == "table-1")
     assert not table.lines
-    assert [row[6:] for row in table.rows] == [tuple(row) for row in TABLE_1.values()]  # printed cells stand beside
+    assert [row[6:] for row in table.rows[:-1]] == [
+        tuple(row) for row in TABLE_1.values()
+    ]  # printed cells stand beside
 
 
 def test_what_is_refused_names_columns_and_no_value() -> None:
@@ -131,12 +168,12 @@ def test_what_is_refused_names_columns_and_no_value() -> None:
         }
     )
     with pytest.raises(InputError, match="several of 'provincia_residenza'") as fault:
-        reproduce("pastore", counts=people)
+        reproduce("pastore", data=people)
     assert "SECRET" not in str(fault.value)
     with pytest.raises(InputError, match="no column 'sesso'"):
-        reproduce("pastore", counts=people.drop("sesso"))
+        reproduce("pastore", data=people.drop("sesso"))
     with pytest.raises(InputError, match="no column 'weight'"):
-        reproduce("pastore", counts=people, columns={"count": "weight"})
+        reproduce("pastore", data=people, columns={"count": "weight"})
 
 
 people = st.lists(
@@ -148,7 +185,7 @@ people = st.lists(
 def test_local_recoding_touches_uniques_only(rows: list[tuple[int, str, str]]) -> None:
     frame = pl.DataFrame(rows, schema=["anno_nascita", "comune_residenza", "sesso"], orient="row")
     frame = frame.with_columns(provincia_residenza=pl.lit("P"))
-    found = {row["strategy"]: row for row in reproduce("pastore", counts=frame).found["strategies"]}
+    found = {row["strategy"]: row for row in reproduce("pastore", data=frame).found["strategies"]}
     for local, whole in (("S_loc", "S"), ("M_loc", "M"), ("S+M_loc", "S+M")):
         assert found[local]["modified_rows"] <= found["original"]["uniques"]
         assert found[local]["modified_rows"] <= found[whole]["modified_rows"]

@@ -157,6 +157,7 @@ def test_the_main_claim_and_the_one_that_turns_round(small: Reproduction) -> Non
     turned = line(small, "loss with resolution 2 for hospital")
     assert turned.match is False
     assert "only with labels = range" in turned.reason
+    assert "3,985,166" in turned.reason  # where it holds: test_full_size
 
 
 def test_nothing_to_test_is_no_match() -> None:
@@ -197,3 +198,8 @@ def test_full_size() -> None:
     assert found["s4"]["2"]["largest_distance_ranks"] == pytest.approx(0.2498, abs=5e-5)
     assert [found["s3"][mode]["2"]["uniques"] for mode in ("range", "labels")] == [19, 33]
     assert found["least_loss"]["2"]["information_loss"] < 0.0071
+    loss = {mode: found["sweep"][mode]["information_loss"] for mode in ("range", "labels")}
+    census = {mode: [round(values[pair], 2) for pair in ("2,max", "max,2")] for mode, values in loss.items()}
+    assert census == {"range": [3.37, 0.96], "labels": [2.49, 1.25]}  # docs/papers/sanchez.md
+    ranks = {k: figures["largest_distance_ranks"] > figures["bound"] for k, figures in found["s4"].items()}
+    assert ranks == {"2": False, "3": False, "5": False, "10": True}

@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import hyp2f1
 
 import shoal
-from shoal.population.individual import approximate_risk, expected_risk, household_risk, threshold_for
+from shoal.population.individual import approximate_risk, expected_risk, household_risk, threshold_for, weighted_risk
 from shoal.storage.classes import Coded
 
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
@@ -184,3 +185,36 @@ def test_comb_is_what_the_definition_says() -> None:
         comb(people - 1, size - 1) * share**size * (1 - share) ** (people - size) / people for people in range(4, 400)
     )
     assert by_definition(size, share) == pytest.approx(direct, rel=1e-9)
+
+
+def test_a_match_with_missing_values_counts_in_part() -> None:
+    """f and F^ of (1, 2) with one record that matches by a missing value: 1 + alpha, and 10 + alpha 20."""
+    frame = pl.DataFrame({"a": [1, 1, 5], "b": [2, None, 5], "w": [10.0, 20.0, 10.0]})
+    asked = {"quasi_identifiers": ["a", "b"], "weight": "w", "null_rule": "wildcard"}
+    for alpha in (0.0, 0.5, 1.0):
+        found = shoal.risk(frame, wildcard_alpha=alpha, **asked)
+        size, people = 1 + alpha, 10 + alpha * 20
+        share = size / people
+        by_hand = share / size * hyp2f1(1, 1, size + 1, 1 - share)
+        assert found.per_record["risk"][0] == pytest.approx(by_hand, rel=1e-9)
+        # the one with the missing value matches a complete record, which counts whole
+        assert found.per_record["risk"][1] == pytest.approx(expected_risk(np.array([2]), np.array([30.0]))[0])
+
+
+def test_sizes_that_are_no_whole_numbers() -> None:
+    sizes, people = np.array([1.5, 2.25, 5.7, 50.3, 1.2]), np.array([30.0, 9.0, 400.0, 900.0, 1.5])
+    share = sizes / people
+    assert expected_risk(sizes, people) == pytest.approx(share / sizes * hyp2f1(1, 1, sizes + 1, 1 - share), rel=1e-8)
+
+
+def test_limits_over_weights_use_what_the_class_sizes_say() -> None:
+    """The upper end for uniques is above E[1/F | 1], which is the same whatever the columns tell."""
+    sizes, classes, people = np.array([1, 2, 3]), np.array([900.0, 40.0, 5.0]), np.array([50.0, 100.0, 150.0])
+    found = weighted_risk(sizes, classes, people)
+    assert found.risks == pytest.approx(expected_risk(sizes, people))
+    assert found.upper is not None
+    assert (found.upper >= found.risks).all()
+    assert found.upper[0] > 3 * found.risks[0]
+    nobody_shares = weighted_risk(sizes[:1], classes[:1], people[:1])
+    assert nobody_shares.upper is not None
+    assert nobody_shares.upper[0] > 0.9

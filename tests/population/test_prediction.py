@@ -80,8 +80,11 @@ def test_errors_of_predictions_by_hand() -> None:
     assert error_of([exact, crowded], "a") == pytest.approx(np.log(2) / np.sqrt(2))
     assert error_of([silent], "b") == 1
     assert error_of([], "c") == np.inf
-    # a thousand records in all, of which 600 share: two over 600 is chance; the step to 1/16 is four times as long
-    assert model_variance([crowded], "a", 1 / 16) == pytest.approx((np.log(2) ** 2 - 2 / 600) * 16)
+    # a thousand records in all, of which 600 share: two over 600 is chance, and a hair more by the logarithm; the
+    # step to 1/16 is four times as long
+    assert model_variance([crowded], "a", 1 / 16) == pytest.approx((np.log(2) ** 2 - 2 / 600 - (4 / 600) ** 2) * 16)
+    # two records of 1,000 share where a half of them let expect twelve: so few may do so by chance
+    assert model_variance([Prediction("a", 0.5, 500, 0.998, 0.988)], "a", 1 / 16) == 0
     # no record shares: nearer to one than a record nothing is told apart
     assert error_of([Prediction("a", 0.5, 500, 1.0, 0.99999)], "a") == 0
 
@@ -142,6 +145,72 @@ def test_weights_of_a_known_design_recover_the_truth() -> None:
     best = next(entry for entry in found.population if entry.estimator == found.chosen)
     assert best.low <= truth <= best.high
     assert best.uniqueness == pytest.approx(truth, rel=0.25)
+
+
+def homes(seed: int = 0) -> pl.DataFrame:
+    """Households of one to five in towns, whose members often are alike."""
+    rng = np.random.default_rng(seed)
+    size = rng.integers(1, 6, 20_000)
+    home = np.repeat(np.arange(len(size)), size)
+    first = np.repeat(np.concatenate([[0], np.cumsum(size)[:-1]]), size)
+    age = rng.integers(0, 9, len(home))
+    return pl.DataFrame(
+        {
+            "home": home,
+            "town": np.repeat(rng.zipf(1.4, len(size)) % 80, size),
+            "income": np.repeat(rng.integers(0, 12, len(size)), size),
+            "age": np.where(rng.random(len(home)) < 0.35, age[first], age),
+        }
+    )
+
+
+def test_members_of_a_household_say_nothing_of_how_often_others_are_alike() -> None:
+    people, keys = homes(), ["town", "income", "age"]
+    truth = float((people.group_by(keys).len()["len"] == 1).sum() / people.height)
+    drawn = people.filter(pl.Series(np.random.default_rng(1).random(20_000) < 0.1)[people["home"].to_list()])
+    asked = {"quasi_identifiers": keys, "population_size": people.height}
+    (apart,) = shoal.risk(drawn, **asked).population  # type: ignore[misc]
+    found = shoal.risk(drawn, household="home", **asked)
+    (whole,) = found.population  # type: ignore[misc]
+    assert apart.high < truth  # as if persons were drawn apart
+    assert whole.low <= truth <= whole.high
+    assert whole.uniqueness == pytest.approx(truth, rel=0.2)
+    alone = drawn.with_columns(n=pl.len().over(keys))["n"] == 1
+    assert ((found.per_record["match_correct"].is_not_null()) == alone).all()
+
+
+def test_a_household_of_its_own_for_everybody_changes_nothing() -> None:
+    frame = pl.DataFrame(population(9)[:1500], schema=list("abcde")).with_row_index("home")
+    asked = {"quasi_identifiers": list("abcde"), "population_size": PEOPLE}
+    (apart,) = shoal.risk(frame, **asked).population  # type: ignore[misc]
+    (whole,) = shoal.risk(frame, household="home", **asked).population  # type: ignore[misc]
+    assert (whole.low, whole.uniqueness, whole.high) == pytest.approx((apart.low, apart.uniqueness, apart.high))
+
+
+def test_a_column_in_which_nothing_repeats_gives_no_figure() -> None:
+    frame = pl.DataFrame({"number": range(400), "sex": [0, 1] * 200})
+    for names in (["number"], ["number", "sex"]):
+        found = shoal.risk(frame, quasi_identifiers=names, population_size=40_000)
+        assert found.chosen is None
+        assert [entry.status for entry in found.population] == ["no estimate"]
+        assert "another value in every record" in found.population[0].reason
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_design_with_unequal_chances_is_covered(seed: int) -> None:
+    """The chance to be drawn hangs on a column; samples of a few hundred to thousands."""
+    people = population(20 + seed)
+    truth = uniqueness(people)
+    rng = np.random.default_rng(seed)
+    for level in (0.02, 0.08):
+        chance = level * np.where(people[:, 2] > 0, 3.0, 0.5)
+        drawn = np.flatnonzero(rng.random(PEOPLE) < chance)
+        frame = pl.DataFrame({name: people[drawn, j] for j, name in enumerate("abcde")})
+        frame = frame.with_columns(w=pl.Series(1 / chance[drawn]))
+        found = shoal.risk(frame, quasi_identifiers=list("abcde"), weight="w", population_size=PEOPLE)
+        (best,) = found.population  # type: ignore[misc]
+        assert best.low <= truth <= best.high
+        assert best.uniqueness == pytest.approx(truth, rel=0.4)
 
 
 @pytest.mark.parametrize(

@@ -79,9 +79,8 @@ def test_the_summary_names_the_worst_attack_beside_its_control(plain_findings: d
     ]  # fmt: skip
     found["attacks"]["verdict"] = {"inference": "measured"}
     told = next(text for text in headlines(found, "summary") if text.startswith("Worst attack: likely-value."))
-    assert "for 70.0% of the people in the data and for 40.0% of people who are not in it" in told
-    assert "excess of 50.0% (95% interval 40.0% to 60.0%)" in told
-    assert "On the release itself it succeeds for 80.0%." in told
+    # two numbers; as the limit is judged: the release does better than its twin
+    assert told.endswith("for 80.0% of the people in the data and for 40.0% of people who are not in it.")
     found["policy"]["attacks"] = {"inference": 0.55}
     found["attacks"]["verdict"] = {"inference": "fail"}
     assert any("Above the policy's limit: inference." in text for text in headlines(found, "summary"))
@@ -128,8 +127,10 @@ def test_a_risk_over_the_population_is_held_against_the_threshold(plain_findings
     risk = found["risk"]["after"]
     risk |= {"risk_over": "population", "k": 2, "journalist": {"highest": 0.0096, "average": 0.001, "threshold": 0.02}}
     risk["prosecutor"] |= {"highest": 0.5, "threshold": 0.02}
-    told = headlines(found, "summary")
-    assert any("counted in the population, 1.0%, is within the threshold of 2.0%" in text for text in told)
+    for by, words in (("table", "counted in"), ("weights", "estimated for")):
+        risk["journalist_by"] = by
+        told = headlines(found, "summary")
+        assert any(f"{words} the population, 1.0%, is within the threshold of 2.0%" in text for text in told)
     assert any("with at least 1 other." in text for text in told)
     assert "is above" not in report_html(found)
 

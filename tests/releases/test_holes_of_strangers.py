@@ -47,7 +47,7 @@ def _policy(folder: Path, **more: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("what", ["population", "hierarchy", "map", "linked"])
+@pytest.mark.parametrize("what", ["population", "hierarchy", "map"])
 def test_force_never_destroys_a_file_that_is_read(tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     PEOPLE.with_columns(who=pl.Series([f"p{row}" for row in range(8)])).write_csv("in.csv")
@@ -60,7 +60,6 @@ def test_force_never_destroys_a_file_that_is_read(tmp_path: Path, what: str, mon
     more: dict[str, Any] = {
         "population": {"models": [{"model": "k-map", "k": 2, "population": "kept.csv"}]},
         "hierarchy": {"hierarchies": {"q": "kept.csv"}},
-        "linked": {"person": "who", "linked": [{"table": "kept.csv", "person": "who", "quasi_identifiers": ["q"]}]},
         "map": {},
     }[what]
     with pytest.raises(shoal.InputError, match="at once"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import os
@@ -18,6 +19,7 @@ from shoal.errors import InputError, ShoalError
 from shoal.policy import Policy
 from shoal.policy.manifest import manifest_path, pending_path, plan_path, private_path
 from shoal.ranges.parsing import unescape
+from shoal.storage.formats import zstandard
 from shoal.storage.reading.beside import held_beside
 
 BIG = 2**53 + 1
@@ -226,6 +228,59 @@ def test_of_the_metadata_of_parquet_only_what_spark_says_of_its_columns(
     path = tmp_path / "x.parquet"
     pl.DataFrame({"age": [1, 1]}).write_parquet(path, metadata={key: value})
     assert (held_beside(path, shoal.read(path)) == []) == nothing
+
+
+SKIPPED = b"\x50\x2a\x4d\x18\x03\x00\x00\x00Ann"
+
+
+def _gzip(flags: int, extra: bytes = b"") -> bytes:
+    plain = gzip.compress(b"age\n1\n1\n", mtime=0)
+    return plain[:3] + bytes([flags]) + plain[4:10] + extra + plain[10:]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "what"),
+    [
+        ("a.csv.gz", _gzip(0), ""),
+        ("a.csv.gz", _gzip(0) + _gzip(0), ""),
+        ("a.csv.gz", _gzip(8, b"Ann\0"), "gzip header"),
+        ("a.csv.gz", _gzip(16, b"Ann\0"), "gzip header"),
+        ("a.csv.gz", _gzip(4, b"\3\0Ann"), "gzip header"),
+        ("a.csv.gz", _gzip(0) + _gzip(8, b"Ann\0"), "gzip header"),
+        ("a.csv.gz", _gzip(0) + bytes(3), "after the end"),
+        ("a.csv.zst", zstandard.compress(b"age\n1\n1\n"), ""),
+        ("a.csv.zst", zstandard.compress(b"age\n1\n1\n") + SKIPPED, "zstd skips"),
+        ("a.csv.zst", zstandard.compress(b"age\n1\n") + SKIPPED + zstandard.compress(b"1\n"), "zstd skips"),
+    ],
+)
+def test_nothing_stands_between_the_parts_of_a_compressed_file(
+    name: str, content: bytes, what: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    found = held_beside(path, shoal.read(path))
+    assert what in found[0] if what else found == []
+
+
+@pytest.mark.parametrize("writer", ["arrow", "stream"])
+def test_nothing_stands_behind_the_messages_of_an_arrow_file(writer: str, tmp_path: Path) -> None:
+    path, frame = tmp_path / "x.arrow", pl.DataFrame({"age": [1, 1], "job": ["a", "b"]})
+    frame.write_ipc(path) if writer == "arrow" else frame.write_ipc_stream(path)
+    assert held_beside(path, shoal.read(path)) == []
+    content = path.read_bytes()
+    end = len(content) if writer == "stream" else len(content) - 10 - int.from_bytes(content[-10:-6], "little")
+    path.write_bytes(content[:end] + b"Ann came." + content[end:])
+    assert held_beside(path, shoal.read(path)) == ["bytes that belong to none of its parts"]
+
+
+def test_the_writer_of_a_parquet_file_is_one_that_there_is(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"age": [1, 1]}).write_parquet(path)
+    assert held_beside(path, shoal.read(path)) == []
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"Polars (python)", b"Ann Hill came in"[:15]))
+    assert path.read_bytes() != content
+    assert held_beside(path, shoal.read(path)) == ["a writer that there is not, or fields that nobody reads"]
 
 
 # suppressed rows

@@ -23,6 +23,17 @@ columns:
 models: [{model: k-anonymity, k: 3}]
 attacks: {singling_out: {accept: the people are invented}, inference: {accept: the people are invented}}
 """
+SURVEY = """\
+questions:
+  sex: {answers: [f, m], epsilon: 1}
+  illness: {answers: [grippe, Krankheit Ω, asthma], epsilon: 1}
+  age: {range: [18, 98], epsilon: 1}
+"""
+STREAM = "columns: {age: quasi-identifier, who: identifier}\nperson: who\nmodels: [{model: k-anonymity, k: 3}]\n"
+PRIVATE = """\
+columns: {age: other, sex: other, "ville → été": identifier, illness: identifier, seen: identifier}
+domains: {age: {min: 18, max: 98, width: 20}, sex: [f, m]}
+"""
 ROLES = ["--decide", "seen=other"]
 QI = ["--qi", "age,sex,ville → été"]
 K = [*QI, "-k", "3", "--seed", "1", *ROLES]
@@ -72,6 +83,14 @@ COMMANDS: list[tuple[list[str], int]] = [
     (["publish", "people.csv", "--policy", "policy.yaml", "-o", "release", "--seed", "1", "--no-pdf", "--force"], 0),
     (["publish", "people.csv", "--policy", "strict.yaml", "-o", "refused", "--keep-evidence", "evidence"], 1),
     (["report", "release.private", "-o", "report.html"], 0),
+    (["stream", "arriving.jsonl", "--policy", "stream.yaml", "--delay", "20", "--state", "waiting",
+      "-o", "leaving.jsonl"], 0),
+    (["verify", "leaving.jsonl", "--state", "waiting"], 0),
+    (["dp-release", "people.csv", "--policy", "private.yaml", "--epsilon", "1", "-o", "private.csv"], 0),
+    (["epsilon", "people.csv", "--policy", "private.yaml"], 0),
+    (["anonymize", "people.csv", "-o", "apart", "--method", "anatomy", "--l", "2", "--sensitive", "illness",
+      "--seed", "1", *ROLES], 0),
+    (["estimate", "apart", "--where", "age >= 40"], 0),
     (["verify", "safe.csv", "--original", "people.csv", "--sarif", "verify.sarif"], 0),
     (["verify", "release"], 0),
     (["verify", "sqlite:///safe.db?table=safe"], 0),
@@ -93,7 +112,13 @@ COMMANDS: list[tuple[list[str], int]] = [
     (["desk", "query", "desk", "count", "--where", "age >= 40", "--epsilon", "0.1"], 0),
     (["desk", "query", "desk", "count", "--epsilon", "3"], 3),
     (["desk", "show", "desk"], 0),
-    (["reproduce", "pastore", "--counts", "licences.csv", "-o", "papers", "--no-charts"], 0),
+    (["local", "collect-spec", "survey.yaml", "-o", "kit"], 0),
+    (["local", "collect-spec", "survey.yaml", "-o", "kit"], 2),
+    (["local", "randomize", "people.csv", "--spec", "kit", "--person", "seen", "--memo", "memo.json",
+      "-o", "reports.csv"], 0),
+    (["local", "estimate", "reports.csv", "--spec", "kit", "--cross", "sex,illness"], 0),
+    (["joint", "simulate", "--peers", "40", "-k", "4", "--liars", "5%"], 0),
+    (["reproduce", "pastore", "--data", "licences.csv", "-o", "papers", "--no-charts"], 0),
     (["schema"], 0),
     (["schema", "risk"], 0),
     (["doctor"], 0),
@@ -133,6 +158,10 @@ def write_inputs() -> None:
         "masked.csv": "race,n\n*,7\nwhite,1\n*,2\n",
         "race.csv": "race,n\nblack,1\n",
         "answers.csv": "where,answer\nsex = 'f',2\nsex = 'm',1\n",
+        "survey.yaml": SURVEY,
+        "stream.yaml": STREAM,
+        "private.yaml": PRIVATE,
+        "arriving.jsonl": "".join(f'{{"age": {20 + row * 7 % 50}, "who": {row}}}\n' for row in rows),
         "hierarchy.txt": "distinct\nname town\ntype string\nheight 2\n\nall has Oslo Rome\n",
     }
     for name, text in texts.items():

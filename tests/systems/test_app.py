@@ -37,13 +37,13 @@ def running(system: str, folder: Path, temporary: Path) -> Iterator[tuple[str, s
     try:
         assert app.stdout is not None
         lines = [app.stdout.readline().decode("cp1252") for _ in range(3)]
-        found = re.search(r"(http://127\.0\.0\.1:\d+)/\?token=(\S+)", lines[0])
+        found = re.search(r"((http://127\.0\.0\.1:\d+)/[\w-]+)/\?token=(\S+)", lines[0])
         key = re.search(r"cat ([^)]+)\)", lines[2])
         assert found, lines
         assert key, lines
         bearer = {"authorization": f"Bearer {Path(key[1].strip(chr(34) + chr(39))).read_text('ascii')}"}
-        with httpx.Client(base_url=found[1], headers=bearer, timeout=60) as api:
-            yield found[1], found[2], api
+        with httpx.Client(base_url=found[2], headers=bearer, timeout=60) as api:
+            yield found[1], found[3], api
     finally:
         app.send_signal(signal.SIGINT)
         app.communicate(timeout=60)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import json
+import random
 import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,8 +18,10 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.cli import app
-from shoal.text.base import Note, Span
+from shoal.text.base import Note, Span, TextRecogniser
+from shoal.text.block import Block
 from shoal.text.find import find_spans, is_withheld, settled_spans
+from shoal.text.recognisers import RECOGNISERS
 from shoal.text.terms import by_key
 
 HOSTILE = [
@@ -41,6 +45,76 @@ def test_hostile_text_ends(piece: str) -> None:
 def test_ten_megabytes_end(piece: str) -> None:
     text = piece * (10_000_000 // len(piece))
     assert all(span.end <= len(text) for span in find_spans([text])[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recogniser", RECOGNISERS, ids=lambda recogniser: recogniser.name)
+@pytest.mark.parametrize(
+    "word", ["Ann ", "ann ", "1 ", "3/4 ", "12 Elm, ", "AB-1234 ", "March ", "Mr. ", "\u0301"], ids=ascii
+)
+def test_ten_megabytes_of_one_word_end_in_each_recogniser(recogniser: TextRecogniser, word: str) -> None:
+    """What is not linear would not come back from ten megabytes; a recogniser that fails raises here."""
+    block = Block([Note(word * (10_000_000 // len(word)))], frozenset({"AA-0000"}))
+    found: list[list[Span]] = [[]]
+    recogniser.find_in(block, found)
+    assert all(0 <= span.start < span.end <= len(block.notes[0].folded) for span in found[0])
+
+
+_MUTATIONS = (
+    "\u0149", "\u1e9e", "\ufb03", "\u0130", "'s", "\u2019s", "-", "\u200b", "\u202e", "\u0301", "\u05e9\u05dc",
+    "\ufdfa", "½", "Ⅻ", "\u0661\u0662", "\n", "\t", " ", "[NAME]", "***", "@", ".", ",", "(", "/", "\\", "#",
+    "\u2019", "\u01f0", "\U0001d7d9", "²",
+)  # fmt: skip
+
+
+def mutated(draw: random.Random, notes: Sequence[str]) -> str:
+    """A note with signs put in, taken out, swapped or in another case, and pieces of other notes."""
+    text = list(draw.choice(notes))
+    for _ in range(draw.randint(1, 12)):
+        place, way = draw.randrange(len(text) + 1), draw.random()
+        if way < 0.4:
+            text.insert(place, draw.choice(_MUTATIONS))
+        elif way < 0.55:
+            del text[place : place + draw.randint(1, 6)]
+        elif way < 0.7 and place < len(text):
+            text[place] = text[place].swapcase()
+        elif way < 0.85 and place < len(text):
+            other = draw.randrange(len(text))
+            text[place], text[other] = text[other], text[place]
+        else:
+            text.insert(place, draw.choice(notes)[: draw.randint(1, 20)])
+    return "".join(text)
+
+
+def check_mutated(count: int, seed: int) -> None:
+    corpus = Path(__file__).parent / "corpus"
+    notes = [
+        json.loads(line)["text"] for file in sorted(corpus.glob("*.jsonl")) for line in file.read_text().splitlines()
+    ]
+    draw = random.Random(seed)
+    for _ in range(0, count, 500):
+        some = [mutated(draw, notes) for _ in range(min(500, count))]
+        for text, spans in zip(some, settled_spans(some, [None] * len(some)), strict=True):
+            assert not is_withheld(spans)
+            assert all(0 <= span.start < span.end <= len(text) for span in spans)
+            assert all(first.end <= second.start for first, second in pairwise(spans))
+
+
+def test_mutated_notes_are_searched_to_their_end() -> None:
+    check_mutated(500, 1)
+
+
+@pytest.mark.slow
+def test_fifty_thousand_mutated_notes_are_searched_to_their_end() -> None:
+    check_mutated(50_000, 2)
+
+
+def test_a_sign_that_folds_to_several_goes_whole() -> None:
+    """One sign stands for a whole phrase: a name found at its end begins inside it."""
+    text = "Dr.\ufdfa FeatherstonEntreti came"
+    assert all(span.start < span.end for span in find_spans([text])[0])
+    note = Note("\ufdfa x")
+    assert note.original(len(note.folded) - 3, len(note.folded) - 2) == (0, 1)
 
 
 @given(st.text(max_size=200))

@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.text.find import find_spans
 from shoal.text.model import PresidioModel, SpacyModel, as_model, engine_name
 
-TEXT = "saw zork at the inn, mail a@b.org"
+TEXT = "The zork sound at the inn was odd. Mail a@b.org"
 
 
 def pipeline(text: str) -> Any:
@@ -58,3 +58,25 @@ def test_without_spacy_the_cure_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(InputError, match="spaCy is not installed") as caught:
         as_model(tmp_path)
     assert "shoal[text]" in str(caught.value)
+
+
+def test_the_tagger_that_ships_joins_the_rules_when_it_is_asked_for() -> None:
+    note = "pt says quorn is her employer, sees pellworth on tuesday"
+    alone, joined = (find_spans([note], model=as_model(given))[0] for given in (None, "tagger"))
+    assert "quorn" not in {note[span.start : span.end] for span in alone}
+    assert any("quorn" in note[span.start : span.end] for span in joined)
+    assert engine_name(as_model("tagger")) == "rules and lists, then the tagger of shoal"
+
+
+def test_a_note_on_which_a_model_fails_is_withheld_and_the_others_are_not() -> None:
+    class Broken:
+        name = "broken"
+
+        def entities(self, text: str) -> list[tuple[int, int, str, float]]:
+            if "kettle" in text:
+                raise ValueError(text)
+            return []
+
+    first, second = find_spans(["a kettle", "mail a@b.org"], model=Broken())
+    assert [(span.kind, span.reason) for span in first] == [("withheld", "broken failed")]
+    assert [span.kind for span in second] == ["email"]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.methods.mdav import mdav, sectors_of
+from shoal.methods.microaggregate import published_mdav as mdav
+from shoal.methods.microaggregate import sectors_of
 from shoal.storage import Array
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import brute
 import shoal
 from shoal.errors import InputError
-from shoal.methods.mdav import mdav
 from shoal.methods.microaggregate import microaggregate, sum_of_squares
+from shoal.methods.microaggregate import published_mdav as mdav
 from shoal.methods.partition.coordinates import coordinates_apart
 from shoal.methods.partition.groups import improved, peeled
 from shoal.methods.sorted_clusters import closeness_bound

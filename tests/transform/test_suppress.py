@@ -19,8 +19,7 @@ import shoal
 from brute import matches
 from shoal.errors import InputError
 from shoal.methods import wildcard_suppression
-from shoal.methods.suppression import Reading, suppress
-from shoal.methods.suppression_sets import by_cost, cost_of
+from shoal.methods.suppression import Reading, by_cost, cost_of, suppress
 from shoal.models import Evidence, KMatching
 from shoal.storage.reading import read
 from shoal.vocabulary import NullRule

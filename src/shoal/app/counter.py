@@ -48,7 +48,7 @@ class Counter:
             extra = _as_column(_free_name(counted.columns), counted.counts)
             self._policy = policy.model_copy(update={"count": extra.name})
         # what was declared has been read: the tuples have their types
-        self._policy = self._policy.model_copy(update={"types": {}, "linked": []})
+        self._policy = self._policy.model_copy(update={"types": {}})
         self._answers: dict[tuple[str, ...], dict[str, Any]] = {}
         columns_and_count = {**counted.columns, extra.name: extra}
         self._table = Table(

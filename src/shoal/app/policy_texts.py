@@ -72,7 +72,7 @@ def named_files(policy: Any) -> list[str]:
     """
     options = policy.method.options if policy.method is not None else {}
     named = [name for model in policy.models for name in model.needs_files]
-    named += [link.table for link in policy.linked]
+    named += [] if policy.relations is None else [one.file for one in policy.relations.tables.values()]
     for trees in (policy.hierarchies, options.get("hierarchies")):
         named += trees.values() if isinstance(trees, dict) else [trees]
     maps = options.get("generalize")

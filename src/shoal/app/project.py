@@ -277,7 +277,9 @@ def _secret() -> str:
 class Settings:
     """Where state is kept, which folders may be looked into, how much may be uploaded, and the secrets of this run.
 
-    `token` opens the first browser session and is good once; `api_token` is for scripts, as long as the app runs.
+    `token` opens the first browser session and is good once; `api_token` is for scripts, as long as the app runs. Every
+    page lies below `prefix`, which nobody else knows: a browser sends the cookie of a session there alone, and not to
+    what else listens on this machine.
     """
 
     project: Path | None = None
@@ -286,6 +288,7 @@ class Settings:
     host: str = LOCAL_HOST
     token: str = field(default_factory=_secret, repr=False)
     api_token: str = field(default_factory=_secret, repr=False)
+    prefix: str = field(default_factory=lambda: f"/{_secret()}", repr=False)
     # a counting process that nobody asked for so long is ended
     idle_seconds: float = 600.0
 

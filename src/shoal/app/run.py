@@ -99,7 +99,7 @@ class Server(uvicorn.Server):
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         name = {"0.0.0.0": LOCAL_HOST, "::": "::1"}.get(host, host)
         base = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
-        address = f"{base}{self._where}?token={self._settings.token}"
+        address = f"{base}{self._settings.prefix}{self._where}?token={self._settings.token}"
         self._say(f"shoal app: {address}")
         if self._settings.host != LOCAL_HOST:
             self._say(_WARNING)

@@ -1,6 +1,7 @@
 """Who may talk to the app: its own pages in the browser that was opened with the token, and scripts with the API token.
 
 A page of another site cannot: its requests carry another Origin and Sec-Fetch-Site, and the cookie is SameSite=Strict.
+Another port of this machine cannot: cookies do not tell ports apart, so this one is bound to a path that is secret.
 A name that is made to point at this machine (DNS rebinding) cannot: the Host is checked. Nothing is logged.
 """
 
@@ -67,6 +68,7 @@ class Sessions:
     def __init__(self, settings: Settings) -> None:
         self.cookie_name = f"shoal_{secrets.token_hex(4)}"  # cookies do not tell ports apart: two apps, two names
         self._cookie = secrets.token_urlsafe(32)
+        self.prefix = settings.prefix
         self._token: str | None = settings.token
         self._api_token = settings.api_token
 
@@ -77,13 +79,13 @@ class Sessions:
         self._token = None
         return self._cookie
 
-    def knows(self, headers: Headers) -> str | None:
-        """By what a request is known: `cookie`, `token`, or not at all."""
+    def knows(self, headers: Headers, below: bool = True) -> str | None:
+        """By what a request is known: `cookie`, `token`, or not at all; a cookie is good below the secret path only."""
         word, _, given = headers.get("authorization", "").partition(" ")
         if word.lower() == "bearer" and _same(given.strip(), self._api_token):
             return "token"
         found = [value for name, value in _cookies(headers) if name == self.cookie_name]
-        return "cookie" if any(_same(value, self._cookie) for value in found) else None
+        return "cookie" if below and any(_same(value, self._cookie) for value in found) else None
 
 
 def _same(given: str, secret: str) -> bool:
@@ -108,7 +110,8 @@ class Guard:
             return
         if scope["type"] != "http":  # no websockets here
             return
-        answer = _with_headers(send)
+        scope = _below(scope, self.sessions.prefix)
+        answer = _with_headers(send, self.sessions.prefix if scope.get(_BELOW) else "")
         refusal = self._refused(scope)
         if refusal is not None:
             await refusal(scope, receive, answer)
@@ -142,7 +145,7 @@ class Guard:
         headers = Headers(scope=scope)
         if not self._is_our_host(scope, headers):
             return refuse(scope, 421, "This address does not belong to the app.", "Use the address it printed.")
-        known = self.sessions.knows(headers)
+        known = self.sessions.knows(headers, bool(scope.get(_BELOW)))
         token = dict(parse_qsl(_query(scope))).get("token")
         if known is None and token is not None and scope["method"] in _SAFE and headers.get("origin") is None:
             cookie = self.sessions.exchange(token)  # whoever has the token may come from anywhere: it is good once
@@ -158,14 +161,16 @@ class Guard:
     def _welcome(self, scope: Scope, headers: Headers, cookie: str) -> Response:
         """The page without the token, with the cookie; after a page of elsewhere (our redirect file) one of ours leads
         there, because a browser does not send a strict cookie where another site sent it."""
-        there = _without_token(scope)
+        there = _without_token(scope, self.sessions.prefix)
         answer: Response = there
         if headers.get("sec-fetch-site") in ("cross-site", "same-site"):
             to = escape(there.headers["location"])
             answer = HTMLResponse(
                 f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={to}">'
             )
-        answer.set_cookie(self.sessions.cookie_name, cookie, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(
+            self.sessions.cookie_name, cookie, httponly=True, samesite="strict", path=self.sessions.prefix
+        )
         return answer
 
     def _is_our_host(self, scope: Scope, headers: Headers) -> bool:
@@ -254,10 +259,24 @@ def _query(scope: Scope) -> str:
     return bytes(scope["query_string"]).decode("latin-1")
 
 
-def _without_token(scope: Scope) -> RedirectResponse:
+# where a request came to an address below the secret path, which is taken off
+_BELOW = "shoal.below"
+
+
+def _below(scope: Scope, prefix: str) -> Scope:
+    """A request as it would be without the secret path."""
+    path = str(scope["path"])
+    if not _same(path[: len(prefix)], prefix) or path[len(prefix) :][:1] not in ("", "/"):
+        return scope
+    rest = path[len(prefix) :] or "/"
+    raw = bytes(scope.get("raw_path") or path.encode())[len(prefix) :] or b"/"
+    return {**scope, "path": rest, "raw_path": raw, _BELOW: True}
+
+
+def _without_token(scope: Scope, prefix: str = "") -> RedirectResponse:
     kept = [(name, value) for name, value in parse_qsl(_query(scope), keep_blank_values=True) if name != "token"]
     path = "/" + scope["path"].lstrip("/")  # never //other.example
-    return RedirectResponse(path + (f"?{urlencode(kept)}" if kept else ""), 303)
+    return RedirectResponse(prefix + path + (f"?{urlencode(kept)}" if kept else ""), 303)
 
 
 def refuse(scope: Scope, status: int, what: str, cure: str) -> Response:
@@ -272,8 +291,13 @@ def refuse(scope: Scope, status: int, what: str, cure: str) -> Response:
     return HTMLResponse(page, status)
 
 
-def _with_headers(send: Send) -> Send:
-    """Every answer carries the headers that keep other sites, frames and caches out."""
+# headers that name a page of ours
+_ADDRESSES = ("location", "hx-replace-url")
+
+
+def _with_headers(send: Send, prefix: str) -> Send:
+    """Every answer carries the headers that keep other sites, frames and caches out; the pages that it leads to lie
+    below the secret path."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -281,6 +305,9 @@ def _with_headers(send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers.setdefault(name, value)
+            for name in _ADDRESSES:
+                if (to := headers.get(name)) and to.startswith("/") and not to.startswith(f"{prefix}/"):
+                    headers[name] = prefix + to
         await send(message)
 
     return sending

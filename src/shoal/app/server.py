@@ -223,7 +223,7 @@ def _templates(settings: Settings) -> Environment:
         lstrip_blocks=True,
         finalize=shown,
     )
-    made.globals |= {"version": __version__, "upload_limit": in_units(settings.upload_limit)}
+    made.globals |= {"base": settings.prefix, "version": __version__, "upload_limit": in_units(settings.upload_limit)}
     return made
 
 

@@ -1,6 +1,7 @@
 """Attacks on a release: one file each, one protocol, one list."""
 
 from shoal.attacks.base import ATTACKS, Attack, AttackOutcome, AttackResult, Criterion, verdicts_of
+from shoal.attacks.common import excess_of, koopman, wilson
 from shoal.attacks.downcoding import Downcoding
 from shoal.attacks.homogeneity import Homogeneity
 from shoal.attacks.inference import BackgroundKnowledge, CertainValue, LikelyValue, Similarity, Skewness
@@ -9,7 +10,6 @@ from shoal.attacks.linkability import Linkability
 from shoal.attacks.linkage import Link
 from shoal.attacks.minimality import Minimality
 from shoal.attacks.singling_out import SinglingOut
-from shoal.attacks.statistics import excess_of, koopman, wilson
 from shoal.attacks.subject import Subject
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import polars as pl
 
-from shoal.attacks.statistics import cut, excess_of, excess_over, rate_interval, wilson
+from shoal.attacks.common import cut, excess_of, excess_over, rate_interval, wilson
 from shoal.attacks.subject import Subject
 from shoal.policy.sections import AttackLimits
 from shoal.results import Cell, Grid, Headline, Notes, Result, Section, left_out

@@ -12,7 +12,9 @@ from shoal.attacks.base import ATTACKS, OF_TWIN, AttackOutcome, AttackResult, ex
 from shoal.attacks.common import check_rows_out, write_rows
 from shoal.attacks.opening import UNCHECKED, subject_of, twin_of
 from shoal.attacks.subject import Subject
+from shoal.attacks.table_sets import attack_tables
 from shoal.errors import Setting, check_at_least
+from shoal.releases.table_set import TableSet
 from shoal.verbs.attacking import AttackAllRequest
 from shoal.verbs.base import takes
 from shoal.wording import percent
@@ -40,6 +42,8 @@ def attack(source: Any, asked: AttackAllRequest) -> AttackResult:
     """
     check_at_least(1, asked.targets, Setting("targets"))
     check_at_least(0, asked.seed, Setting("seed"))
+    if (tables := TableSet.find(source)) is not None:
+        return attack_tables(tables, asked)
     check_rows_out(asked.targets_out, asked.force, release=source, original=asked.original, control=asked.control)
     subject = subject_of(
         source, asked.original, asked.control, asked.policy, asked.id_column, asked.options, asked.targets, asked.seed

@@ -15,7 +15,7 @@ import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
 from shoal.attacks.common import differ_in_writing
-from shoal.errors import InputError, as_names
+from shoal.errors import InputError, Message, as_names
 from shoal.policy.judgement.shown_classes import shown_in
 from shoal.releases.readable import Readable, readable
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Result, Section
@@ -99,16 +99,25 @@ def attack_intersect(source: Any, asked: AttackIntersectRequest) -> Intersection
     >>> attack_intersect(first, second=second, person="who", quasi_identifiers="age", sensitive="ill").attacks[0].rate
     1.0
     """
-    sides = [
-        _side(one, asked.person, as_names(asked.quasi_identifiers), as_names(asked.sensitive), asked.options)
-        for one in (source, asked.second)
-    ]
+    names, sensitive = as_names(asked.quasi_identifiers), as_names(asked.sensitive)
+    sources, person = [source, asked.second], asked.person
+    if asked.state is not None:
+        from shoal.streams.verify import consecutive_outputs
+
+        if asked.second is not None or person is not None:
+            raise InputError("The state of a stream knows the persons of one output.", "Name that output alone.")
+        sources, person, plan = consecutive_outputs(source, asked.state)
+        names, sensitive = names or plan.names, sensitive or plan.sensitive
+    elif asked.second is None or person is None:
+        cure = Message("Name it, and the `{person}`; or give the {state} of a stream.")
+        raise InputError("There is no second release.", cure)
+    sides = [_side(one, person, names, sensitive, asked.options) for one in sources]
     columns = [name for name in sides[0].sensitive if name in sides[1].sensitive]
     if not columns:
         raise InputError("The releases have no sensitive column in common.", "Name columns of both in sensitive.")
     persons = sides[0].persons.join(sides[1].persons, on="person", how="inner").sort("person")["person"]
     if not len(persons):
-        raise InputError("Nobody is in both releases.", _why_nobody(sides, asked.person))
+        raise InputError("Nobody is in both releases.", _why_nobody(sides, person))
     left = [_left(sides, name, persons) for name in columns]
     hits = np.logical_or.reduce([one.hit for one in left])
     alone = np.logical_or.reduce([one.alone for one in left])

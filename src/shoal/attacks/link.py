@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -11,18 +12,21 @@ import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackResult, outcome_sections, verdicts_of
 from shoal.attacks.common import check_rows_out, check_writing, columns_in_common, write_rows
-from shoal.attacks.linking.link import Linkage
+from shoal.attacks.linking.columns import NEAREST, UNLINKABLE
+from shoal.attacks.linking.link import Linkage, helps_most
+from shoal.attacks.linking.overlap import Overlap, is_released
 from shoal.errors import InputError, Setting, check_at_least, check_choice
 from shoal.policy import Policy
 from shoal.ranges.forms import ColumnForm
+from shoal.ranges.parsing import in_our_writing
 from shoal.releases.readable import Readable, readable
 from shoal.results import Figure, Figures, Headline, Section, where_known
-from shoal.storage import Array, Table
+from shoal.storage import Array, Column, Table
 from shoal.storage.reading import declaring, read
 from shoal.verbs.attacking import AttackLinkRequest
 from shoal.verbs.base import takes
 from shoal.vocabulary import Generalized
-from shoal.wording import counted, percent
+from shoal.wording import counted, in_words, percent
 
 # boxes times columns up to which it is also measured what each column adds
 _CHEAP = 4_000_000
@@ -83,9 +87,12 @@ def attack_link(source: Any, asked: AttackLinkRequest) -> LinkResult:
     A released cell may be a value, a range, a prefix, a set, a node of a tree or `*`: a record is a candidate for
     everybody whose values lie in all its cells. Where values were replaced by means or changed at random, the nearest
     records are candidates, equally near ones alike. `generalized`: whether texts such as `[20;29]` are ranges where no
-    manifest says so. `truth` is a column of both files that says who is who, `person` one of the release that says
-    whose row each is: candidates are persons then. In `targets_out` are the rows of the identified file that fit one
-    record only.
+    manifest says so; with `yes` also `50-55`, `[40, 49]` and `61XXX`, as others write them. `truth` is a column of both
+    files that says who is who, `person` one of the release that says whose row each is: candidates are persons then. In
+    `targets_out` are the rows of the identified file that fit one record only.
+
+    Where the other file is a release too (some of its cells are ranges), records are candidates where the ranges of all
+    columns meet: how many persons two separate releases let somebody link.
 
     >>> release = {"age": ["[20;29]", "[20;29]", "31"], "sex": ["f", "f", "m"]}
     >>> found = attack_link(release, identified={"age": [25, 31], "sex": ["f", "m"]})
@@ -98,6 +105,8 @@ def attack_link(source: Any, asked: AttackLinkRequest) -> LinkResult:
     released = readable(source, asked.options)
     if asked.generalized == "no":
         released = _as_texts(released)
+    elif asked.generalized == "yes":
+        released = _in_our_writing(released)
     if asked.person is not None and asked.person not in released.table.columns:
         raise InputError.missing_columns([asked.person], released.table.names, "The release")
     known = asked.policy if asked.policy is not None else _policy(released)
@@ -105,14 +114,14 @@ def attack_link(source: Any, asked: AttackLinkRequest) -> LinkResult:
     if not people.rows:
         raise InputError("The identified file has no rows.", "Give people to look for.")
     columns = columns_in_common(_without(_without(released, asked.truth), asked.person), people, asked.on)
-    check_writing(released, people, columns)
-    found = Linkage.of(
-        released,
-        people,
-        columns,
-        rule=asked.null_rule or (known.null_rule if known else "value"),
-        count=_count(released, known),
-    )
+    rule = asked.null_rule or (known.null_rule if known else "value")
+    across = is_released(people, columns, asked.generalized)
+    if across:
+        columns = _with_meaning(columns, released, asked)
+        found: Linkage = Overlap.between(released, people, columns, rule=rule, generalized=asked.generalized)
+    else:
+        check_writing(released, people, columns)
+        found = Linkage.of(released, people, columns, rule=rule, count=_count(released, known))
     records, right = found.records, None if asked.truth is None else _right(found, released, people, asked.truth)
     if asked.person is not None:
         records = found.persons(released.table[asked.person].codes)
@@ -123,9 +132,12 @@ def attack_link(source: Any, asked: AttackLinkRequest) -> LinkResult:
         if asked.truth is not None
         else ["who is who is not known: the right record is taken to be among those that fit"]
     )
+    if across:
+        met = in_words(list(columns))
+        notes.append(f"both files are releases: records are candidates where the ranges of {met} meet")
     if asked.person is not None:
         notes.append(f"candidates are persons, by column {asked.person} of the release")
-    elif asked.truth is None:
+    elif asked.truth is None and not across:
         notes += _what_helped(released, people, columns, float(scores.mean()), known)
     outcome = AttackOutcome.of("linkage", "linkability", scores, notes=notes)
     write_rows(asked.targets_out, np.flatnonzero(records == 1))
@@ -162,6 +174,24 @@ def _result(
     )
 
 
+def _with_meaning(columns: dict[str, str], released: Readable, asked: AttackLinkRequest) -> dict[str, str]:
+    """The columns whose cells say by themselves what they stand for, in both releases."""
+    known = isinstance(asked.identified, (str, Path))
+    other = readable(asked.identified, asked.options).forms if known else {}
+    unsaid = (*NEAREST, *UNLINKABLE, "node", "label")
+    kept = {
+        name: theirs
+        for name, theirs in columns.items()
+        if not any(form is not None and form.kind in unsaid for form in (released.forms.get(name), other.get(theirs)))
+    }
+    if not kept:
+        raise InputError(
+            "No column of both releases says by itself what its cells stand for.",
+            "Link on columns that are values, ranges, prefixes or sets in both.",
+        )
+    return kept
+
+
 def _policy(released: Readable) -> Policy | None:
     manifest = None if released.source is None else released.source.manifest_or_none
     return None if manifest is None else manifest.policy
@@ -176,6 +206,22 @@ def _as_texts(released: Readable) -> Readable:
     """The release with every cell as the value that it says, but where its manifest says what a column's cells are."""
     plain = {name: ColumnForm(kind="as-it-was") for name in released.table.names if name not in released.forms}
     return replace(released, forms={**released.forms, **plain})
+
+
+def _in_our_writing(released: Readable) -> Readable:
+    """The release with `50-55`, `[40, 49]` and `61XXX` as ranges, but where its manifest says what cells are."""
+    columns = {
+        name: column if name in released.forms else _rewritten(column)
+        for name, column in released.table.columns.items()
+    }
+    return replace(released, table=replace(released.table, columns=columns))
+
+
+def _rewritten(column: Column) -> Column:
+    if column.values.dtype != pl.String:
+        return column
+    texts = replace(column, values=in_our_writing(column.values)).decode()
+    return read(pl.DataFrame({column.name: texts}))[column.name]
 
 
 def _without(released: Readable, truth: str | None) -> Readable:
@@ -211,7 +257,4 @@ def _what_helped(
         others = {key: value for key, value in columns.items() if key != name}
         records = Linkage.of(released, people, others, rule=rule, count=count).records
         left[name] = float(np.divide(1.0, records, out=np.zeros(len(records)), where=records > 0).mean())
-    name = min(left, key=lambda key: left[key])
-    if left[name] >= rate or percent(left[name]) == percent(rate):  # nothing that one could see
-        return []
-    return [f"column {name} helps most: without it the rate falls from {percent(rate)} to {percent(left[name])}"]
+    return helps_most(left, rate)

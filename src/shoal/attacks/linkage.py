@@ -7,8 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.attacks.base import Attack, AttackOutcome, Criterion
-from shoal.attacks.linking.link import Linkage
+from shoal.attacks.linking.link import Linkage, helps_most
 from shoal.attacks.subject import Subject
+from shoal.policy.manifest import PRIVATE_TABLE
 from shoal.storage import Array
 from shoal.wording import percent
 
@@ -34,6 +35,8 @@ class Link(Attack):
 
     def skips(self, subject: Subject) -> str | None:
         """Without the original there is nobody to look for."""
+        if subject.manifest is not None and subject.manifest.method == PRIVATE_TABLE:
+            return "records were drawn from a model: none is anybody's own"
         return None if subject.original is not None and subject.on else "there is no original"
 
     def run(self, subject: Subject) -> AttackOutcome:
@@ -76,7 +79,4 @@ def _what_helped(subject: Subject, rate: float) -> list[str]:
     for name in subject.on:
         found = subject.linkage(subject.people[0], [other for other in subject.on if other != name])
         left[name] = float(_scores(found, subject, rows)[0].mean())
-    name = min(left, key=lambda key: left[key])
-    if left[name] >= rate or percent(left[name]) == percent(rate):  # nothing that one could see
-        return []
-    return [f"column {name} helps most: without it the rate falls from {percent(rate)} to {percent(left[name])}"]
+    return helps_most(left, rate)

@@ -17,6 +17,7 @@ from shoal.methods import METHODS, Method
 from shoal.methods.anonymize import anonymize
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy, as_policy
+from shoal.policy.manifest import PRIVATE_TABLE
 from shoal.releases.readable import Readable, readable
 from shoal.storage import Array, Table
 from shoal.storage.order import released_order
@@ -73,7 +74,8 @@ def check_same_people(subject: Subject) -> None:
     table, manifest, place = subject.original, subject.manifest, subject.place
     if table is None:
         return
-    made_from = None if manifest is None else subject.table.rows + manifest.removed_rows
+    drawn = manifest is not None and manifest.method == PRIVATE_TABLE  # of such records none is anybody's
+    made_from = None if manifest is None or drawn else subject.table.rows + manifest.removed_rows
     if made_from is not None and table.rows != made_from:
         raise InputError(
             f"The original has {table.rows:,} rows, and the release was made from {made_from:,}.", _SAME_TABLE
@@ -173,6 +175,8 @@ def _place(source: Any, released: Readable, table: Table) -> Array | None:
     if released.source is None or released.source.manifest_or_none is None:
         return None
     manifest, private = released.source.manifest, released.source.private
+    if manifest.method == PRIVATE_TABLE:
+        return None
     if (manifest.shuffled or manifest.removed_rows) and private is None:
         return None
     removed = [] if private is None else private.removed

@@ -15,9 +15,10 @@ import numpy as np
 import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
-from shoal.attacks.statistics import wilson
-from shoal.attacks.unicity import drawn, owner_of, rows_among, targets_of
+from shoal.attacks.common import wilson
+from shoal.attacks.unicity import owner_of
 from shoal.errors import InputError, Setting, check_at_least
+from shoal.exposure.known_points import drawn, rows_among, targets_of
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Result, Section
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, pack, sorted_with_order

@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from shoal.attacks.statistics import wilson
+from shoal.attacks.common import wilson
 from shoal.errors import InputError, Message, Setting, as_names, check_at_least
+from shoal.exposure.known_points import alone_with, targets_of
+from shoal.policy import Policy
 from shoal.results import Bar, Grid, Headline, Notes, Result, Section, where_known
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, Codes, pack
@@ -93,8 +95,6 @@ def sweep(coarsen: Mapping[str, Sequence[str]], columns: Sequence[str]) -> Itera
 
 
 FEW = 30
-# up to so many different points a table of flags is smaller than a search
-_FLAGS = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -168,12 +168,17 @@ def attack_unicity(source: Any, request: AttackUnicityRequest) -> Unicity:
     >>> found.points[0].uniqueness
     1.0
     """
-    names, asked = as_names(request.columns), sorted(set(request.points))
-    _check(names, asked, request.person, request.targets)
+    asked = sorted(set(request.points))
     check_at_least(0, request.seed, Setting("seed"))
-    table = read(source, [*names, request.person], request.options)
-    table, notes = _whole_points(table, names)
-    owner = owner_of(table, request.person)
+    if request.items_in:
+        names, table = _one_item_a_row(source, request)
+        _check(names, asked, _ROW, request.targets)
+        notes, owner = list(table.notes), owner_of(table, _ROW)
+    else:
+        names, person = as_names(request.columns), request.person or ""
+        _check(names, asked, person, request.targets)
+        table, notes = _whole_points(read(source, [*names, person], request.options), names)
+        owner = owner_of(table, person)
     target = targets_of(owner, request.targets, request.seed)
     if len(target) < FEW:
         notes.append(f"fewer than {FEW} targets: the interval is wide, and the rate says little")
@@ -189,12 +194,29 @@ def attack_unicity(source: Any, request: AttackUnicityRequest) -> Unicity:
     )
 
 
+# whose row it is, where items of cells were put into rows
+_ROW = "whose item it is"
+
+
+def _one_item_a_row(source: Any, request: AttackUnicityRequest) -> tuple[list[str], Table]:
+    """The items of cells one in each row; without a person column each row of the source is a person."""
+    from shoal.policy.judgement.sets import occurrences_of
+    from shoal.policy.loading import with_sets
+
+    policy = with_sets(Policy(), None, request.items_in, request.person, None, None, None)
+    name = policy.item_column or ""
+    found = occurrences_of(read(source, [name, *filter(None, [request.person])], request.options), policy)
+    return [name], read(pl.DataFrame({_ROW: found.person, name: found.labels.gather(found.item)}))
+
+
 def _check(names: list[str], asked: list[int], person: str, targets: int) -> None:
     if not names:
         raise InputError(
             "No columns are named: what does the attacker know of a point?",
             Message("Name them in {columns}."),
         )
+    if not person:
+        raise InputError(Message("No {person} is named."), "Name the column that says whose row it is.")
     if person in names:
         raise InputError(f"Column '{person}' says whose row it is: it is not a part of a point.", "Leave it out.")
     if not asked or asked[0] < 1:
@@ -227,12 +249,6 @@ def owner_of(table: Table, person: str) -> Coded:
     return Coded((np.cumsum(there) - 1)[column.codes], int(there.sum()))
 
 
-def targets_of(owner: Coded, targets: int, seed: int) -> Array:
-    """So many persons drawn at random, all of them where there are fewer; in order."""
-    draw = np.random.default_rng(seed)
-    return np.sort(draw.choice(owner.cardinality, min(targets, owner.cardinality), replace=False))
-
-
 def _measure(
     table: Table, owner: Coded, names: list[str], steps: Mapping[str, str], target: Array, asked: list[int], seed: int
 ) -> tuple[list[Uniqueness], int]:
@@ -243,72 +259,3 @@ def _measure(
         low, high = wilson(hits, len(target))
         found.append(Uniqueness(number, hits / len(target), low, high))
     return found, few
-
-
-def alone_with(owner: Coded, point: Coded, target: Array, asked: list[int], seed: int) -> tuple[Array, int]:
-    """Whether each target is the only person with its first so many points, and how many targets have fewer points.
-
-    The points of a target are drawn without replacement from its different ones; with more points the same are known
-    and others beside them. An index of persons by point is made for known points only: one pass over the rows.
-    """
-    from shoal.kernels.attacks import others_with_all
-
-    known = known_points(owner, point, target, asked[-1], seed)
-    needed = np.unique(known.codes[known.codes >= 0])
-    ranks = np.where(known.codes >= 0, np.searchsorted(needed, known.codes), -1)
-    rows = rows_among(point, needed)
-    persons = owner.cardinality
-    index = np.searchsorted(needed, point.codes[rows].astype(np.int64)) * persons + owner.codes[rows]
-    index.sort()
-    starts = np.searchsorted(index, np.arange(len(needed) + 1) * persons)
-    others = others_with_all(index, starts, persons, target.astype(np.int64), ranks, np.array(asked))
-    return ~others, int((known.different < asked[-1]).sum())
-
-
-class Known(NamedTuple):
-    """Points that an attacker knows: one line per target, padded with -1, and how many the target has in all."""
-
-    codes: Array
-    different: Array
-
-
-def known_points(owner: Coded, point: Coded, target: Array, most: int, seed: int) -> Known:
-    """Up to `most` different points of each target, in a random order that does not depend on the order of rows.
-
-    >>> owner, point = Coded(np.array([0, 0, 1]), 2), Coded(np.array([5, 5, 6]), 7)
-    >>> known_points(owner, point, np.array([0, 1]), 2, seed=0).codes.tolist()
-    [[5, -1], [6, -1]]
-    """
-    rows = rows_among(owner, target)
-    mine = np.searchsorted(target, owner.codes[rows].astype(np.int64))
-    pairs = np.unique(np.stack([mine, point.codes[rows].astype(np.int64)], axis=1), axis=0)
-    count = np.bincount(pairs[:, 0], minlength=len(target))
-    order, rank = drawn(pairs[:, 0], count, seed)
-    kept = rank < most
-    codes = np.full((len(target), most), -1, np.int64)
-    codes[pairs[order, 0][kept], rank[kept]] = pairs[order, 1][kept]
-    return Known(codes, count)
-
-
-def drawn(group: Array, count: Array, seed: int) -> tuple[Array, Array]:
-    """The members of each group in a random order: positions group by group, and the number of each in its group.
-
-    >>> drawn(np.array([0, 0, 1]), np.array([2, 1]), seed=0)[1].tolist()
-    [0, 1, 0]
-    """
-    order = np.lexsort((np.random.default_rng([seed, 1]).random(len(group)), group))
-    return order, np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
-
-
-def rows_among(column: Coded, wanted: Array) -> Array:
-    """The rows whose code is among those wanted, which are sorted.
-
-    >>> rows_among(Coded(np.array([3, 1, 3, 0]), 4), np.array([0, 3])).tolist()
-    [0, 2, 3]
-    """
-    if column.cardinality <= _FLAGS:
-        flags = np.zeros(column.cardinality, bool)
-        flags[wanted] = True
-        return np.flatnonzero(flags[column.codes])
-    places = np.searchsorted(wanted, column.codes)
-    return np.flatnonzero(wanted[np.minimum(places, len(wanted) - 1)] == column.codes)

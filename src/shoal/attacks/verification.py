@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,14 +17,15 @@ from shoal.attacks.base import (
     unproven,
 )
 from shoal.attacks.battery import attack as attack_release
-from shoal.attacks.statistics import cut
-from shoal.errors import InputError
+from shoal.attacks.common import cut
+from shoal.errors import InputError, Message, Setting
 from shoal.models import KAnonymity
-from shoal.policy import Policy
+from shoal.policy import Policy, as_policy
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.sections import AttackLimits
 from shoal.policy.thresholds import find_threshold
 from shoal.releases.results import Verification
+from shoal.releases.table_set import TableSet
 from shoal.releases.verify import policy_to_verify
 from shoal.releases.verify import verify as verify_file
 from shoal.verbs.base import takes
@@ -46,8 +47,18 @@ def verify(source: Any, request: VerifyRequest) -> Verification:
     criterion that has a limit and cannot be tested fails. That takes the `original`, and a `control` or a method by
     which a twin can be made. At most `targets` people are attacked: with more of them intervals are narrower.
     """
+    if (tables := TableSet.find(source)) is not None:
+        return verify_tables(tables, request)
     if request.control is not None and not request.attack:
         raise InputError("A control is given, and no attack is asked for.", "Ask for the attacks too.")
+    if request.state is not None:
+        from shoal.streams.verify import verify_stream
+
+        beside = ("original", "signed_by", "known_from", "attack", "control")
+        if odd := [name for name in beside if getattr(request, name)]:
+            cure = Message("Leave out {}.", Setting(odd[0]))
+            raise InputError("The output of a stream is verified by its state and nothing beside it.", cure)
+        return verify_stream(source, request.state, request.policy)
     limits = policy_to_verify(source, request.policy, request.options).attacks if request.attack else None
     if request.attack and (limits is None or not limits.limits()):
         raise InputError(
@@ -80,6 +91,27 @@ def verify(source: Any, request: VerifyRequest) -> Verification:
             raise
         return replace(found, checks=[*found.checks, Check("attacks", False, f"not tested: {error.what}")])
     checks = [*found.checks, *limit_checks(result, limits)]
+    holds = found.holds and all(check.holds for check in checks)
+    return replace(found, checks=checks, verdict="holds" if holds else "refused")
+
+
+def verify_tables(tables: TableSet, request: VerifyRequest) -> Verification:
+    """A release of several tables: their files, their models, and with the original every record."""
+    if request.attack or request.known_from is not None:
+        raise InputError(
+            "The attacks on several tables are measured, not held against limits.",
+            Message("Leave out `{attack}` and `{known_from}`, and run `shoal attack all`."),
+        )
+    policy = tables.manifest.policy if request.policy is None else as_policy(request.policy)
+    if tables.manifest.kind == "anatomy":
+        from shoal.releases.anatomy import verify_anatomy
+
+        found = verify_anatomy(tables, policy, request.original, request.options)
+    else:
+        from shoal.releases.linked import verify_linked
+
+        found = verify_linked(tables, policy, request.original, request.options)
+    checks = [*tables.checks(request.signed_by), *found.checks]
     holds = found.holds and all(check.holds for check in checks)
     return replace(found, checks=checks, verdict="holds" if holds else "refused")
 
@@ -132,37 +164,76 @@ class PastLimit:
     proven: bool
 
 
-def past_limits(result: AttackResult, policy: Policy) -> list[PastLimit]:
+def past_limits(result: AttackResult, policy: Policy, room: bool = False) -> list[PastLimit]:
     """Every criterion on which an attack goes past the policy's limit, else its threshold, else 5 %.
 
     A limit that the policy names is held against the upper end of the excess, as `verify` does; else the excess itself
-    counts. Linkability is also what k-anonymity limits, to 1 / k. An excess that may be nought is not proven.
+    counts. Linkability is also what k-anonymity limits, to 1 / k. An excess that may be nought is not proven. With
+    `room` an attack is past its limit already where another draw of the same release could lead it there.
     """
-    limits = AttackLimits() if policy.attacks is None else policy.attacks
-    own = limits.limits()
-    usual = USUAL_LIMIT if policy.threshold is None else find_threshold(policy.threshold).value
-    promised = max((1 / model.k for model in policy.models if isinstance(model, KAnonymity)), default=0.0)
     found = []
-    for criterion in dict.fromkeys(one.criterion for one in result.attacks):
-        those = [one for one in result.attacks if one.criterion == criterion]
-        named = {one.name: one for one in those}
-        ends = ends_of(those)
-        limit = own.get(criterion, max(usual, promised) if criterion == "linkability" else usual)
-        known = {name: ends[name] if criterion in own else _likely(named[name], those, ends[name]) for name in ends}
-        past = [name for name, excess in known.items() if excess > limit]
+    for criterion, (limit, gains) in _gains(result, policy).items():
+        named = {one.name: one for one in result.attacks if one.criterion == criterion}
+        past = [
+            name
+            for name, excess in gains.items()
+            # linkability is what k-anonymity promises: no draw leads it past that
+            if excess > (safely_below(limit, named[name].targets) if room and criterion != "linkability" else limit)
+        ]
         if past:  # what is proven counts before what may be chance
-            worst = max(past, key=lambda name: (not is_unproven(named[name]), known[name]))
-            one, reason = named[worst], limits.accepted(criterion)
-            found.append(PastLimit(criterion, limit, one, known[worst], criterion in own, reason, not is_unproven(one)))
+            worst = max(past, key=lambda name: (not is_unproven(named[name]), gains[name]))
+            found.append(_standing(criterion, limit, named[worst], gains[worst], policy))
     return found
 
 
-def _likely(one: AttackOutcome, others: Sequence[AttackOutcome], end: float) -> float:
-    """The excess of an attack; of one that does better on the release than on its twin, by its own rate there."""
-    twin = twin_in(one, others)
-    if twin is not None and twin.control is not None and one.rate is not None and exceeds(one, twin):
-        return cut(1 - (1 - one.rate) / (1 - twin.control)) if twin.control < 1 else end
-    return end if one.excess is None else one.excess
+def worst_standing(result: AttackResult, policy: Policy) -> PastLimit | None:
+    """The attack that comes nearest to its limit, or goes farthest past it; None where no attack gains anything."""
+    found = []
+    for criterion, (limit, gains) in _gains(result, policy).items():
+        named = {one.name: one for one in result.attacks if one.criterion == criterion}
+        found += [_standing(criterion, limit, named[name], excess, policy) for name, excess in gains.items()]
+    return max(found, key=lambda one: one.excess / max(one.limit, 1e-9), default=None)
+
+
+def _gains(result: AttackResult, policy: Policy) -> dict[str, tuple[float, dict[str, float]]]:
+    """The limit of each criterion that was attacked, and what each attack on it gains."""
+    own = {} if policy.attacks is None else policy.attacks.limits()
+    usual = USUAL_LIMIT if policy.threshold is None else find_threshold(policy.threshold).value
+    promised = max((1 / model.k for model in policy.models if isinstance(model, KAnonymity)), default=0.0)
+    found: dict[str, tuple[float, dict[str, float]]] = {}
+    for criterion in dict.fromkeys(one.criterion for one in result.attacks):
+        those = [one for one in result.attacks if one.criterion == criterion]
+        named, ends = {one.name: one for one in those}, ends_of(those)
+        limit = own.get(criterion, max(usual, promised) if criterion == "linkability" else usual)
+        gains = dict(ends)
+        for name in ends if criterion not in own else ():
+            likely = likely_excess(named[name], twin_in(named[name], those))
+            gains[name] = ends[name] if likely is None else likely
+        found[criterion] = (limit, gains)
+    return found
+
+
+def _standing(criterion: str, limit: float, one: AttackOutcome, excess: float, policy: Policy) -> PastLimit:
+    limits = AttackLimits() if policy.attacks is None else policy.attacks
+    upper, reason = criterion in limits.limits(), limits.accepted(criterion)
+    return PastLimit(criterion, limit, one, excess, upper, reason, not is_unproven(one))
+
+
+def safely_below(limit: float, targets: int) -> float:
+    """A rate from which another draw of the same release hardly goes past the limit.
+
+    >>> round(safely_below(0.2, 1600), 3)
+    0.18
+    """
+    return limit - 2 * math.sqrt(limit * (1 - limit) / max(targets, 1))
+
+
+def likely_excess(one: AttackOutcome, twin: AttackOutcome | None) -> float | None:
+    """The excess of an attack, or of its twin; of one that does better on the release than on its twin, by its own rate
+    there."""
+    if twin is None or twin.control is None or one.rate is None or twin.control >= 1 or not exceeds(one, twin):
+        return one.excess if twin is None or one.excess is not None else twin.excess
+    return cut(1 - (1 - one.rate) / (1 - twin.control))
 
 
 def _untested(criterion: str, result: AttackResult) -> str:

@@ -205,7 +205,8 @@ class Group(click.Group):
         from shoal.cli.help import show_help
 
         first = {
-            name: " ".join((load(words).help or "").split("\n\n")[0].split()) for name, words in self.names.items()
+            name: " ".join((load(words).help or "").replace("**", "").split("\n\n")[0].split())
+            for name, words in self.names.items()
         }
         panels = {"Commands": list(first.items()), "Options": [("-h, --help", "Show this message and exit.")]}
         formatter.write(show_help(f"{ctx.command_path} COMMAND ...", self.help or "", panels, _width()))
@@ -225,6 +226,10 @@ Publish a table about people without giving the people away. Start with
   shoal risk people.csv --qi age,sex,zip
   shoal publish people.csv -o release           (or in the browser: shoal app)
 """
+# asked for now and then: these share a line of their panel
+_SELDOM = frozenset(
+    ("lattice", "cells", "k-safety", "regenerate", "signing-key", "epsilon", "standards", "import-policy")
+) | {"estimate", "joint", "schema", "doctor"}
 _EXIT = "Exit codes: 0 fine, 1 not met, 2 bad input, 3 budget refused. No network."
 
 
@@ -259,6 +264,9 @@ class Root(Group):
             line = (name, " ".join(text.split("\n\n")[0].split()))
             if line not in panels.setdefault(place.panel, []):
                 panels[place.panel].append(line)
+        for panel, lines in panels.items():
+            seldom = ", ".join(name for name, _ in lines if name in _SELDOM)
+            panels[panel] = [*(line for line in lines if line[0] not in _SELDOM), ("also", seldom)]
         usage = f"Usage: {ctx.command_path} COMMAND ... | --version | --debug (tracebacks) | --help"
         formatter.write(overview(usage, _TOUR, panels, _EXIT, click.style))
 

@@ -2,17 +2,64 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from shoal import progress
 from shoal.errors import InputError
+from shoal.systems.machine import ENDING_SIGNALS
 from shoal.verbs import Request
 from shoal.verbs.forms import names_of
+
+if TYPE_CHECKING:
+    from shoal.results.result import Result
+
+
+# How a command shows its work: rich is loaded (0.03 s) where something is shown with it, not for JSON.
+
+SECONDS_BEFORE_PROGRESS = 1.0
+
+
+@contextmanager
+def running(quiet: bool) -> Iterator[None]:
+    """Show how far a job has come on stderr, from one second on, if a person is looking."""
+    if quiet:
+        yield
+        return
+    from shoal.cli.render import err
+
+    if not err.is_terminal:
+        yield
+        return
+    started = time.monotonic()
+    with err.status("") as status:
+        status.stop()
+
+        def show(step: str, done: float, total: float | None) -> None:
+            if time.monotonic() - started < SECONDS_BEFORE_PROGRESS:
+                return
+            status.start()
+            status.update(f"{step} {done / total:.0%}" if total else step)
+
+        with progress.listening(show):
+            yield
+
+
+def show(result: Result) -> None:
+    """All sections of a result on the terminal."""
+    from shoal.cli.render import show
+
+    show(result)
+
 
 Values = dict[str, Any]
 
@@ -87,7 +134,6 @@ def as_json(content: Any, indent: int | None = None) -> str:
 
 def show_result(result: Any, quiet: bool) -> None:
     """A result as one JSON object, or in sections."""
-    from shoal.cli.showing import show
 
     print_json(result.to_dict()) if quiet else show(result)
 
@@ -96,7 +142,7 @@ def show_release(result: Any, quiet: bool) -> None:
     """What left; a refusal is exit code 1."""
     from shoal.releases.write import Refused
 
-    if result.refusal is not None and not quiet:
+    if result.refusal is not None and not quiet and result.verdict != "draft":
         raise Refused(result.refusal)
     show_result(result, quiet)
     end_with(result.refusal is None and not _has_withheld(result))
@@ -137,13 +183,13 @@ _HOLDS: dict[str, Callable[[Any], Any]] = {
     "attack membership": lambda found: found.holds,
     "cells": lambda found: found.verdict == "holds",
     "lattice": lambda found: found.chosen is not None,
+    "stream": lambda found: not found.rejected,
     "hierarchy check": lambda found: found.complete and found.truthful,
     "doctor": lambda found: found.healthy,
 }
 
 
 def _plain(words: str, request: type[Request], source: Any, given: Values, front: Values) -> None:
-    from shoal.cli.showing import running
 
     quiet = bool(front.get("as_json"))
     # options that no field takes are those of methods
@@ -171,11 +217,30 @@ def _plain(words: str, request: type[Request], source: Any, given: Values, front
             result = with_chart(measured, chart, force=bool(front.get("force")), sources=files)
     if reports is not None:
         reports.write(result)
-    show_result(result, quiet)
+    if given.get("output") == "-":
+        _show_beside(result)
+    else:
+        show_result(result, quiet)
     if words in _HOLDS:
         end_with(_HOLDS[words](result))
     if front.get("fail_above_threshold"):
+        _say_above(result.holds is False, quiet)
         end_with(result.holds is not False)
+
+
+def _show_beside(result: Any) -> None:
+    """What is said of a result whose records went to the standard output."""
+    from shoal.cli.render import err
+
+    err.print(result.summary(), markup=False, soft_wrap=True)
+
+
+def _say_above(above: bool, quiet: bool) -> None:
+    """Why a command ends with exit code 1."""
+    if above and not quiet:
+        from shoal.cli.render import err
+
+        err.print("The risk is above the threshold, or a model does not hold: exit code 1.", markup=False)
 
 
 def _ci_reports(words: str, source: Any, front: Values) -> Any:
@@ -208,7 +273,6 @@ def _released(name: str, **fixed: Any) -> Callable[[Any, Values, Values], None]:
     beside, shuffle = fixed.get("beside", ""), fixed.get("shuffle")
 
     def release(source: Any, given: Values, front: Values) -> None:
-        from shoal.cli.showing import running
         from shoal.releases import jobs
 
         quiet = bool(front.get("as_json"))
@@ -234,7 +298,6 @@ def _beside(file: str, word: str) -> str:
 
 
 def _anonymize(source: Any, given: Values, front: Values) -> None:
-    from shoal.cli.showing import running
     from shoal.releases.jobs import release_anonymized
     from shoal.verbs.changing import AnonymizeRequest
 
@@ -262,7 +325,6 @@ def _perturb(source: Any, given: Values, front: Values) -> None:
 
 
 def _safe_harbor(source: Any, given: Values, front: Values) -> None:
-    from shoal.cli.showing import running
     from shoal.releases.jobs import release_safe_harbor
 
     if "output" not in front and "write_policy" not in front:
@@ -277,6 +339,7 @@ def _safe_harbor(source: Any, given: Values, front: Values) -> None:
         )
     show_result(result, quiet)
     over = front.get("fail_above_threshold") and result.residual is not None and result.residual.over_threshold
+    _say_above(bool(over), quiet)
     end_with(result.verdict != "refused" and not over and not _has_withheld(result))
 
 
@@ -294,7 +357,7 @@ def _compare(source: Sequence[str], given: Values, front: Values) -> None:
     output = front.get("output")
     if output is not None:
         check_page(Path(output), bool(front.get("force")))
-    result = compare_releases(source)
+    result = compare_releases(source, given.get("person"), given.get("original"))
     if output is not None:
         write_comparison(result, Path(output))
     show_result(result, bool(front.get("as_json")))
@@ -324,7 +387,6 @@ def _schema(source: str | None, given: Values, front: Values) -> None:
 
 
 def _app(source: str | None, given: Values, front: Values) -> None:
-    from shoal.cli.signals import ended_by_signals
 
     try:
         from shoal.app.run import run
@@ -353,18 +415,19 @@ def _app(source: str | None, given: Values, front: Values) -> None:
 def _reproduce(words: str, given: Values, front: Values) -> None:
     """Call the library, then show what it returned."""
     from shoal.cli.render import render, show
-    from shoal.cli.showing import running
     from shoal.reproduction import PAPERS, reproduce_all
     from shoal.results import Files
     from shoal.verbs import request_of
 
     asked = request_of(words)(**given)
     paper, quiet = words.split()[1], bool(front.get("as_json"))
-    settings = {name: getattr(asked, name) for name in ("rows", "seed", "counts", "output", "charts", "force")
+    settings = {name: getattr(asked, name) for name in ("rows", "seed", "data", "files", "output", "charts", "force")
                 if hasattr(asked, name)}  # fmt: skip
     if hasattr(asked, "year"):
         names = ("year", "municipality", "province", "sex", "count")
-        settings |= {"columns": {name: getattr(asked, name) for name in names}, "options": reading(front)}
+        settings |= {"columns": {name: getattr(asked, name) for name in names}}
+    if hasattr(asked, "data"):
+        settings |= {"options": reading(front)}
     with running(quiet):
         results = reproduce_all(PAPERS if paper == "all" else [paper], **settings)
     if quiet:
@@ -380,7 +443,6 @@ def _reproduce(words: str, given: Values, front: Values) -> None:
 
 
 def _open_desk(source: Any, given: Values, front: Values) -> None:
-    from shoal.cli.showing import running
     from shoal.dp import open_desk
     from shoal.dp.types import OTHERS, PROPOSED, UndeclaredTypes
 
@@ -403,7 +465,6 @@ def _desk(source: str, front: Values) -> Any:
 
 
 def _query_desk(source: str, given: Values, front: Values) -> None:
-    from shoal.cli.showing import running
     from shoal.dp import BudgetRefused
 
     quiet = bool(front.get("as_json"))
@@ -430,7 +491,6 @@ def _show_desk(source: str, given: Values, front: Values) -> None:
 
 
 def _publish(source: Any, given: Values, front: Values) -> None:
-    from shoal.cli.signals import ended_by_signals
     from shoal.reports.publication.questions import Unanswered
 
     quiet = bool(front.get("as_json"))
@@ -448,7 +508,6 @@ def _publish(source: Any, given: Values, front: Values) -> None:
 
 
 def _published(source: Any, asked: Values, answers: Mapping[str, str], quiet: bool) -> Any:
-    from shoal.cli.showing import running
     from shoal.reports.publication.publish import publish
 
     with running(quiet):
@@ -495,3 +554,24 @@ _SPECIAL: dict[str, Callable[[Any, Values, Values], None]] = {
     "desk query": _query_desk,
     "desk show": _show_desk,
 }
+
+
+# Commands that are ended by a signal clean up first, as they do when they are interrupted.
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """SIGTERM and its kin end the command with its drafts removed; the exit code is 128 + the signal."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _: Any) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in ENDING_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

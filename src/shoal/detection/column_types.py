@@ -213,7 +213,7 @@ def propose_text_type(column: Column, counts: Array, kind: str | None) -> TypePr
     if kind == "postal-code":
         lengths = texts.str.len_chars().unique()
         settings = {"digits": int(lengths[0])} if len(lengths) == 1 and texts.str.contains("^[0-9]+$").all() else {}
-        return _of("code", "Postal codes: their first signs mean the most.", **settings)
+        return _of("code", "Postal codes: shortened from the right, they stand for larger areas.", **settings)
     if len(texts) <= _MOST_SPELLINGS:
         # `none` is an answer where the others are words
         missing = list(MISSING_WORDS - {"none", "None"})

@@ -152,8 +152,12 @@ def looks_like_weights(column: Column) -> str | None:
     if not strength or not values.dtype.is_numeric() or not len(values):
         return None
     low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
+    from shoal.identifiers.coded import is_weighed
+
     strong = word not in ("weight", "wt", "poids", "peso", "gewicht")
-    if low < 0.0 or high < 1.0 or (not strong and (high < _HEAVIEST_PERSON or low < 1.0)):
+    if low < 0.0 or high < 1.0 or is_weighed(column.name, values.cast(pl.Float64)):
+        return None
+    if not strong and (high < _HEAVIEST_PERSON or low < 1.0):
         return None
     return f'The header says "{word}", and its numbers are those of sampling weights.'
 

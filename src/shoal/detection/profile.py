@@ -20,7 +20,8 @@ from shoal.detection.context import (
     propose_role,
     trouble_with_weights,
 )
-from shoal.detection.profiles import ColumnProfile, Profile, yaml_key
+from shoal.detection.profiles import ColumnProfile, Profile
+from shoal.detection.proposed_rules import proposed_rules
 from shoal.detection.undecided import UndecidedColumn, look_at_values
 from shoal.engine import engine_of
 from shoal.errors import as_names
@@ -37,83 +38,6 @@ from shoal.verbs.base import takes
 from shoal.verbs.measuring import ProfileRequest
 from shoal.vocabulary import Role
 from shoal.wording import counted
-
-# What a proposed policy asks for beside the roles: models, persons, context. Ready to run, and to be checked.
-
-
-_K, _L = 5, 2
-# a value that more records have than this would force classes that are many times larger
-_COMMON = 0.9
-# with fewer records per value, an identifier is of a record and not of a person with several
-_REPEATED = 0.9
-
-_CONTEXT = [
-    "# Who receives the release and why: it stands in the report. Take out the # and say it.",
-    "# context:",
-    "#   recipient: who receives the data",
-    "#   purpose: what they need it for",
-]
-
-
-def proposed_rules(table: Table, profiles: Sequence[ColumnProfile]) -> list[str]:
-    """The lines of a policy that follow its columns: models, person, context.
-
-    >>> from shoal.detection.profile import profile
-    >>> from shoal.storage.reading import read
-    >>> table = read({"age": [30, 34, 51, 52], "diagnosis": ["flu", "gout", "flu", "gout"]})
-    >>> [line for line in proposed_rules(table, profile(table).columns) if "model" in line]
-    ['models:', '  - {model: k-anonymity, k: 2}', '  - {model: l-diversity, l: 2, sensitive: diagnosis}']
-    """
-    return [*_models(table, profiles), *_person(table.rows, profiles), *_CONTEXT]
-
-
-def _models(table: Table, profiles: Sequence[ColumnProfile]) -> list[str]:
-    if not any(column.role == "quasi-identifier" for column in profiles):
-        return ["# No column looks like a quasi-identifier: give one this role before anything can be promised."]
-    k = max(2, min(_K, table.rows // 2))
-    lines = [
-        "# What must hold: every combination of quasi-identifiers occurs k times, and shows l sensitive values.",
-        "models:",
-        f"  - {{model: k-anonymity, k: {k}}}",
-    ]
-    for column in profiles:
-        if column.role != "sensitive" or column.distinct < _L:
-            continue
-        model = f"{{model: l-diversity, l: {_L}, sensitive: {yaml_key(column.name)}}}"
-        if _share_of_most_frequent(table[column.name]) > _COMMON:
-            name = yaml_key(column.name)
-            lines += [f"  # Most records have one value of {name}: classes would be very large.", f"  # - {model}"]
-        else:
-            lines.append(f"  - {model}")
-    return lines
-
-
-def _share_of_most_frequent(column: Column) -> float:
-    counts = column.frequencies()
-    return float(counts.max(initial=0) / max(counts.sum(), 1))
-
-
-def _person(records: int, profiles: Sequence[ColumnProfile]) -> list[str]:
-    """The column of persons with several rows. It identifies, so that it cannot stay as it is: its owner decides."""
-    found = [
-        column
-        for column in profiles
-        if column.role == "identifier"
-        and column.confidence >= DECIDED
-        and column.distinct > 1
-        and column.type not in ("date", "datetime", "time")
-        and column.proposed_type != "date"
-    ]
-    repeated = [column for column in found if column.distinct <= _REPEATED * (records - column.nulls)]
-    if not repeated:
-        return []
-    name = yaml_key(max(repeated, key=lambda column: column.distinct).name)
-    return [
-        f"# {name} repeats: a person may have several rows, and k counts rows. To count persons, replace {name} by a",
-        "# pseudonym (shoal pseudonymize), give it the role other, and take out the # here.",
-        f"# person: {name}",
-    ]
-
 
 # Columns of codes that no rule knows, in tables that look like records of a survey or census.
 #
@@ -303,7 +227,8 @@ def profile(source: Any, request: ProfileRequest) -> Profile:
     decided = as_policy(request.policy)
     names = None if request.columns is None else as_names(request.columns)
     reading = declaring(request.options, decided.types)
-    table = engine_of(source, reading).rows(source, names, reading, needed=[])  # each column is looked at by itself
+    engine = engine_of(source, reading)
+    table = engine.rows(source, names, reading, needed=[])  # each column is looked at by itself
     profiles: list[ColumnProfile] = []
     kinds: list[list[Finding]] = []
     names = [*table.columns, *table.beside]
@@ -321,8 +246,9 @@ def profile(source: Any, request: ProfileRequest) -> Profile:
         entry if entry.name in decided.columns else _by_values(table[entry.name], entry, found, context)
         for entry, found in zip(profiles, kinds, strict=True)
     ]
-    rules = tuple(proposed_rules(table, profiles))
-    result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)], rules=rules)
+    together = (lambda columns: engine.count(source, columns, options=reading).columns) if engine.keeps_rows else None
+    profiles, rules = proposed_rules(table, profiles, together)
+    result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)], rules=tuple(rules))
     if target is None:
         return result
     if not any(column.role == "quasi-identifier" for column in profiles):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from shoal.identifiers import DECIDED
+from shoal.policy.sections import TreatSection
 from shoal.results import Cell, Files, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
 from shoal.storage.column_type import ColumnType
-from shoal.vocabulary import Role
+from shoal.vocabulary import Role, Unit
 from shoal.wording import counted, in_words
 
 _TONES: dict[Role, Tone] = {
@@ -49,6 +50,23 @@ class ColumnProfile:
     weights: bool = left_out(default=False)
     # why a policy cannot name its weights as they are
     weights_trouble: str | None = left_out(default=None)
+    # whose rows are whose by it, and how its values leave in the policy that is proposed
+    unit: Unit | None = where_known()
+    treat: TreatSection | None = left_out(default=None)
+    as_ranges: bool = left_out(default=False)
+    # the quasi-identifiers that whoever knows its value knows
+    tells: tuple[str, ...] = left_out(default=())
+
+    @property
+    def in_policy(self) -> str | dict[str, Any]:
+        """What a policy says of the column: its role, and how it is treated."""
+        if self.unit == "person":
+            return {"role": "other", "treat": {"method": "pseudonym"}}
+        if self.as_ranges or self.tells:
+            return "quasi-identifier"
+        if self.treat is None:
+            return self.role
+        return {"role": self.role, "treat": self.treat.model_dump(exclude_none=True)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -138,8 +156,17 @@ class Profile(Result):
         lines = ["# Proposed by shoal. Check every line: a role is a decision that people take.", "columns:"]
         for column in self.columns:
             doubt = "" if column.confidence >= DECIDED else "not sure: "
-            lines.append(f"  # {doubt}{' '.join(' '.join(column.reasons).split())}")
-            lines.append(f"  {yaml_key(column.name)}: {column.role}")
+            if column.unit == "person":
+                lines.append("  # It numbers persons with several rows (see `person` below): it leaves as a pseudonym.")
+            else:
+                lines.append(f"  # {doubt}{' '.join(' '.join(column.reasons).split())}")
+            if column.treat is not None:
+                lines.append(f"  # Many amounts are one record's alone: they leave as {column.treat.in_words}.")
+            if column.as_ranges:
+                lines.append("  # Many amounts are one record's alone: they leave as ranges.")
+            if column.tells:
+                lines.append(f"  # Whoever knows it knows {in_words(column.tells)}: it is recoded as well.")
+            lines.append(f"  {yaml_key(column.name)}: {_one_line(column.in_policy)}")
         lines += [*self._types(), *self._weight(), "null_rule: value", "threshold: 0.2", *self.rules, ""]
         return "\n".join(lines)
 
@@ -147,7 +174,11 @@ class Profile(Result):
         """What columns are, with reasons; a question stands there as a comment."""
         lines = []
         for column in self.columns:
-            if column.role == "identifier" or (column.declaration is None and not column.type_reason):
+            if (
+                column.role == "identifier"
+                or column.unit == "person"
+                or (column.declaration is None and not column.type_reason)
+            ):
                 continue
             if column.type_reason:
                 lines.append(f"  # {' '.join(column.type_reason.split())}")
@@ -188,13 +219,18 @@ def _asks(column: ColumnProfile) -> bool:
 
 def _in_yaml(declaration: ColumnType) -> str:
     """A type as it stands in a policy, on one line."""
-    import yaml
-
     short = declaration.to_short()
     if short == {"type": declaration.type, "decimal": "."}:
         short = declaration.type
-    text = yaml.safe_dump(short, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9)
-    return text.removesuffix("\n").removesuffix("\n...")
+    return _one_line(short)
+
+
+def _one_line(said: Any) -> str:
+    """What stands in a policy, on one line."""
+    import yaml
+
+    text = yaml.safe_dump(said, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9)
+    return str(text).removesuffix("\n").removesuffix("\n...")
 
 
 def _role(column: ColumnProfile) -> Cell:

@@ -106,7 +106,7 @@ def doubted(kept: Treatment, column: Column, counts: Array, sure: list[Finding])
     if by_header:
         own = by_own_values(column, counts)
         if own is not None:
-            reason = f"{own} Its header alone says '{sure[0].header}'."
+            reason = f"{own} Its header alone says '{sure[0].header or column.name}'."
             return Treatment(column.name, "R", "removed", None, "identifier", reason, recognised=False)
     numbered = by_header and sure[0].kind in _NUMBERED_KINDS
     if not sure or by_header:
@@ -220,6 +220,8 @@ def _by_source(column: Column, counts: Array, context: Context) -> Treatment | N
     told = next((entry for entry in kinds if entry.rule.startswith("source") and entry.confidence >= DECIDED), None)
     if told is None:
         return None
+    if told.kind == "geography" and not column.values.dtype.is_numeric() and _state_or_larger(column, told):
+        return Treatment(column.name, None, "kept", "state", "quasi-identifier", f"A state: {told.reason}")
     clause = CLAUSE_OF_KIND[told.kind]
     if told.kind == "age" and column.values.dtype.is_numeric():
         return Treatment(column.name, clause, "age", "age", "quasi-identifier", told.reason)

@@ -22,20 +22,19 @@ from shoal.detection.context import (
 from shoal.detection.contributions import determines
 from shoal.detection.numbers import RECORDS_THAT_TELL
 from shoal.detection.profiles import yaml_key
-from shoal.detection.values_inside import values_inside
 from shoal.identifiers import DECIDED, ColumnView, Finding, find_kinds
+from shoal.policy import Policy
 from shoal.policy.manifest import decided_names
 from shoal.ranges.hierarchy.given import columns_with_trees
 from shoal.storage import Array, Column, Table
 from shoal.storage.column_type import ColumnType
 from shoal.storage.declare import ROUNDED
-from shoal.storage.weights import record_weights, weight_notes
+from shoal.storage.rows import record_weights, weight_notes
 from shoal.systems.console import shell_line
 from shoal.vocabulary import Role
 from shoal.wording import counted, in_words
 
 if TYPE_CHECKING:
-    from shoal.policy import Policy
     from shoal.policy.manifest import ColumnEntry
 
 
@@ -153,6 +152,7 @@ def _in_words(found: ColumnType | None) -> str | None:
 
 # so many cells that are unlike all others are a kind of their own
 _OF_A_KIND = 2
+LEAVES = "leaves as it is"
 UNKNOWN = "No rule knows what its values are: you know that they identify nobody."
 # A hint of identifiers counts where a column has many different values: this confidence, this share of the records.
 HINTED = 0.3
@@ -275,6 +275,12 @@ def undecided_in(table: Table, policy: Policy, known: Collection[str] = ()) -> l
     return [look_at(table[name], table.total, context) for name in names]
 
 
+def identifiers_beside(table: Table, changed: Collection[str]) -> list[str]:
+    """Columns that leave as they are, and by header or values say who people are, whatever was changed in others."""
+    found = undecided_in(table, Policy(), changed)
+    return [entry.column for entry in found if entry.stops and entry.looks_like == "identifier"]
+
+
 class Decidable(Protocol):
     """A changed table: the original, its policy, and what is said of each column."""
 
@@ -311,6 +317,8 @@ def _told_of_people(result: Decidable, leaving: Sequence[str]) -> list[str]:
     identifiers = [table[name] for name in result.policy.with_role("identifier") if name in table.columns]
     if not identifiers:
         return []
+    from shoal.detection.values_inside import values_inside
+
     told = [values_inside(table[name], identifiers) for name in leaving if name in table.columns]
     return [note for note in told if note is not None]
 
@@ -329,9 +337,7 @@ def _of_survey(table: Table, policy: Policy) -> list[str]:
         alone = int(np.count_nonzero(column.frequencies() == 1))
         if alone:
             who = f"{alone:,} record{'s' if alone > 1 else ''}"
-            notes.append(
-                f"{column.name} leaves as it is, and singles out {who} by a weight that nobody else has: round it"
-            )
+            notes.append(f"{column.name} {LEAVES}, and singles out {who} by a weight that nobody else has: round it")
     return notes
 
 
@@ -448,9 +454,9 @@ def _warnings(leaving: Sequence[Column], quasi_identifiers: Sequence[Column], re
         if known < RECORDS_THAT_TELL:
             continue
         if distinct >= NEARLY_ALL * known:
-            notes.append(f"{column.name} leaves as it is, and nearly every record has a value of its own there")
+            notes.append(f"{column.name} {LEAVES}, and nearly every record has a value of its own there")
             continue
         told = [other.name for other in quasi_identifiers if len(other.values) > 1 and determines(column, other)]
         if told:
-            notes.append(f"{column.name} leaves as it is, and whoever knows it knows {in_words(told)}")
+            notes.append(f"{column.name} {LEAVES}, and whoever knows it knows {in_words(told)}")
     return notes

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -212,6 +214,23 @@ class Desk:
             entry=entry.number,
             **self._common(query, made),
         )
+
+    def check_release(self, price: Price, person: str | None, source_sha256: str | None) -> None:
+        """Refuse a release under differential privacy that the desk's budget cannot pay, or that is of others."""
+        terms = self.terms
+        if person != terms.person or (source_sha256 and terms.source_sha256 not in (None, source_sha256)):
+            raise InputError(
+                "The desk was opened on another table, or protects others than the release does.",
+                "Share a budget only between what is about the same persons of the same table.",
+            )
+        self._ledger.check(price)
+
+    def pay_release(self, price: Price, about: dict[str, Any]) -> int:
+        """Write a release into the ledger, before anything of it is seen; the number of the entry."""
+        # noise is drawn anew each time: no two releases are one
+        query = json.dumps({"kind": "release", "drawn": secrets.token_hex(16), **about}, sort_keys=True)
+        key = hashlib.sha256(query.encode()).hexdigest()
+        return self._ledger.spend(key, query, price, "{}")[0].number
 
     def preview(self, kind: str, column: str | None = None, **options: Unpack[QueryOptions]) -> QueryEstimate:
         """What a query would cost and how far its answer may be off. The data is not looked at; nothing is spent."""

@@ -158,6 +158,12 @@ class BudgetRefused(ShoalError):
         super().__init__(f"Not enough budget: {'; '.join(short)}. Nothing was spent and nothing was answered.")
 
 
+class BudgetTooSmall(InputError):
+    """A budget that nothing can be learned with. Nothing was written."""
+
+    exit_code = 3
+
+
 def _short_of(name: str, requested: Decimal, remaining: Decimal, difference: Decimal) -> str:
     return f"{name} {written(requested)} requested, {written(remaining)} remaining, {written(difference)} short"
 

@@ -148,7 +148,7 @@ def noise_for(mechanism: Mechanism, part: BudgetPart, l1: float, l2: float) -> I
     if part.rho is not None:
         rho = float_below(part.rho)
         start = l2 / math.sqrt(2 * rho)
-        return IntegerNoise(mechanism, _raised(start, lambda scale: _gaussian_rho(scale, l2) <= rho), l2)
+        return IntegerNoise(mechanism, _raised(start, lambda scale: gaussian_rho(scale, l2) <= rho), l2)
     assert part.epsilon is not None
     epsilon, delta = float_below(part.epsilon), float_below(part.delta)
     start = l2 * _gaussian_ratio(epsilon, delta)
@@ -198,6 +198,17 @@ def choice_for(part: BudgetPart, sensitivity: int) -> NoisyChoice:
     return NoisyChoice(_raised(start, lambda scale: _choice(scale, zcdp).map(sensitivity) <= limit), zcdp)
 
 
+def choice_rho(scale: float, sensitivity: int) -> float:
+    """What a choice costs under zCDP, by OpenDP's privacy map."""
+    return float(_choice(scale, True).map(sensitivity))
+
+
+def threshold_delta(scale: float, threshold: int, rows: int) -> Decimal:
+    """The delta of a threshold (which is one above that of OpenDP, see `threshold_for`) under Gaussian noise."""
+    made = _threshold_noise("gaussian", scale, threshold - 1)
+    return Decimal(made.map((rows, float(rows), float(rows)))[1])
+
+
 def epsilon_of(rho: Decimal, delta: Decimal) -> float:
     """The epsilon that a rho of zCDP comes to beside a delta, by OpenDP's conversion (at or above the truth).
 
@@ -208,7 +219,7 @@ def epsilon_of(rho: Decimal, delta: Decimal) -> float:
         return 0.0
     # noise of scale 1 / √(2 rho) on a sensitivity of 1 costs rho
     scale = 1 / math.sqrt(2 * float(rho))
-    while Decimal(_gaussian_rho(scale, 1.0)) < rho:
+    while Decimal(gaussian_rho(scale, 1.0)) < rho:
         scale = math.nextafter(scale, 0)
     return _gaussian_epsilon(scale, 1.0, float_below(delta))
 
@@ -250,7 +261,8 @@ def _laplace_cost(scale: float, l1: float) -> float:
     return float(_vector_noise("laplace", scale).map(int(l1)))
 
 
-def _gaussian_rho(scale: float, l2: float) -> float:
+def gaussian_rho(scale: float, l2: float) -> float:
+    """What Gaussian noise costs, by OpenDP's privacy map."""
     return float(_vector_noise("gaussian", scale).map(float(l2)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from shoal.engine.base import Counted, Engine, SizeHistogram, TooManyTuples, TupleRecoding
@@ -20,6 +21,7 @@ __all__ = [
     "TupleRecoding",
     "check_java",
     "engine_of",
+    "rows_where_they_are",
 ]
 
 ENGINES = ("local", "spark")
@@ -43,6 +45,23 @@ def engine_of(source: Any, options: Options | None = None) -> Engine:
     from shoal.engine.spark import SPARK
 
     return SPARK
+
+
+def rows_where_they_are(
+    engine: Engine,
+    source: Any,
+    reading: Options | None,
+    needed: Sequence[str],
+    by_tuple: int | None,
+    by_part: int | None,
+) -> Table:
+    """A table of rows that an engine keeps: of many none is brought where the method works part by part."""
+    if by_part is not None:
+        try:
+            return engine.rows(source, None, reading, needed=needed, by_part=by_part, by_tuple=by_tuple)
+        except TooManyTuples:  # a column has too many values to be known by itself
+            pass
+    return engine.rows(source, None, reading, needed=needed, by_tuple=by_tuple)
 
 
 def is_spark(source: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -62,6 +62,12 @@ class Counted:
 
 # from the path of a draft, the SHA-256 of its data and the rows that were left out to the files beside it
 CheckDraft = Callable[[str, str, Sequence[int]], Mapping[str, bytes]]
+
+
+# of the columns of some rows the cell (or part) of each row; keys that are counted need not be one for each row
+CellsOf: TypeAlias = "Callable[[Sequence[Column]], Array]"
+# of a part's number and columns: what its rows become, which of them are its own (None: all), and what was found
+ChangePart: TypeAlias = "Callable[[int, Sequence[Column]], tuple[Mapping[str, pl.Series], Array | None, bytes]]"
 
 
 class TooManyTuples(InputError):
@@ -188,12 +194,14 @@ class Engine(Protocol):
         *,
         needed: Sequence[str] | None = None,
         by_tuple: int | None = None,
+        by_part: int | None = None,
     ) -> Table:
         """Codes row by row, where something belongs to each row: weights, households, groups of a method.
 
         Other columns than those that are `needed` may stay where the rows are (`beside`). Rows are in the order of the
         source. Where equal rows are treated alike, from so many on (`by_tuple`) an engine may put them together
-        (`Table.records`); `assign` takes what belongs to them, also where records of a row were parted again.
+        (`Table.records`); `assign` takes what belongs to them, also where records of a row were parted again. From
+        `by_part` rows on, if that is given, an engine that keeps its rows may leave all of them (`Table.elsewhere`).
         """
 
     def cut(self, table: Table, rank: Array, parts: OrderParts) -> RecordRuns:
@@ -249,16 +257,6 @@ class Engine(Protocol):
         `starred` names the columns of the release that are `*` in suppressed rows; `options` are those by which the two
         were read.
         """
-
-    def side_by_side(
-        self,
-        table: Table,
-        frame: pl.DataFrame,
-        by: str,
-        change: Callable[[pl.DataFrame], pl.DataFrame],
-        schema: Mapping[str, Any],
-    ) -> pl.DataFrame:
-        """What `change` makes of each group of a small frame by the column `by`, where the rows of `table` are."""
 
     def map(
         self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None

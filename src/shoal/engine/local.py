@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,6 +114,7 @@ class LocalEngine:
         *,
         needed: Sequence[str] | None = None,
         by_tuple: int | None = None,
+        by_part: int | None = None,
     ) -> Table:
         """The encoded table of some columns, in the order of the source.
 
@@ -214,23 +215,6 @@ class LocalEngine:
                 mask,
                 records,
             )
-
-    def side_by_side(
-        self,
-        table: Table,
-        frame: pl.DataFrame,
-        by: str,
-        change: Callable[[pl.DataFrame], pl.DataFrame],
-        schema: Mapping[str, Any],
-    ) -> pl.DataFrame:
-        """One group after the other.
-
-        >>> frame = pl.DataFrame({"part": [0, 1, 0], "age": [34, 51, 41]})
-        >>> LOCAL.side_by_side(LOCAL.rows({"age": [34]}), frame, "part", lambda part: part.max(), frame.schema).rows()
-        [(0, 41), (1, 51)]
-        """
-        parts = frame.partition_by(by, maintain_order=True)
-        return pl.concat([pl.DataFrame(schema=schema), *(change(part).cast(pl.Schema(schema)) for part in parts)])
 
     def map(
         self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from shoal import progress
 from shoal.engine import TooManyTuples, engine_of
 from shoal.errors import InputError, Message, Setting, as_names, check_choice, quoted
 from shoal.exposure.journalist import attacker_risk, journalist_risk, population_of, read_sample, sampled_classes
 from shoal.exposure.measure import ClassHistogram, CountedClasses, readings_of_missing
-from shoal.exposure.results import IdentityRisk, Knowledge, SizeCount
+from shoal.exposure.results import IdentityRisk, Knowledge, KnownItems, SizeCount
 from shoal.exposure.sample import Sample, SampleFigures, asked_sample, check_sample
 from shoal.exposure.sensitive import checked_questions, judged, sensitive_figures
 from shoal.policy.default_policy import DefaultPolicy, written
@@ -26,9 +26,10 @@ from shoal.verbs.measuring import RiskRequest
 from shoal.vocabulary import Domain, Generalized, NullRule
 
 if TYPE_CHECKING:
-    from shoal.exposure.rolled_up import RolledUpClasses
+    from shoal.exposure.measure import RolledUpClasses
     from shoal.exposure.sample_figures import SampleRows
     from shoal.policy import Policy
+    from shoal.results.sections import Verdict
 
 
 # 2^12 - 1 combinations are as many as anyone reads
@@ -58,6 +59,13 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
     (1, 1, 1.0, 0.667)
     """
     given, options, person = written(asked.policy), asked.options, asked.person
+    if given.relations is not None:
+        from shoal.exposure.linked import risk_of_tables
+
+        return risk_of_tables(source, given, asked)  # type: ignore[arg-type]
+    of_items: _OfItems | None = None
+    if asked.items or asked.items_in or asked.known or getattr(given, "set_columns", []):
+        source, given, asked, of_items = _of_items(source, asked)
     groups = _groups(asked.knowledge) if asked.knowledge is not None else given.knowledge
     names = _quasi_identifiers(asked.quasi_identifiers, given, groups)
     rule: NullRule = asked.null_rule or given.null_rule
@@ -71,7 +79,7 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
     count = asked.count or (given.count if person is None else None)
     person = person or (given.person if count is None else None)
     limit = find_threshold(asked.threshold if asked.threshold is not None else given.threshold)
-    sample = asked_sample(asked, population_of(asked), given)
+    sample = replace(asked_sample(asked, population_of(asked), given), wildcard_alpha=alpha)
     _check_roles(names, groups, count, person)
     _check_sensitive(questions.columns, count, person)
 
@@ -86,7 +94,7 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
     try:
         counted = engine.count(source, together, count=count, person=person, options=options)
     except TooManyTuples as error:
-        from shoal.exposure.rolled_up import NOTE, RolledUpClasses, refuse_beyond_equality
+        from shoal.exposure.measure import NOTE, RolledUpClasses, refuse_beyond_equality
 
         beyond = (person, sample.population, sample.estimate, sample.suda, questions.columns)
         refuse_beyond_equality(error, given, rule, *beyond)
@@ -96,10 +104,6 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
         missing, notes = dict(rolled_up.missing), [NOTE]
     else:
         rows = counted.rows
-        if rows.person is not None and person == given.person and given.linked:
-            from shoal.policy.judgement.shown_classes import linked_classes
-
-            rows = replace(rows, linked=linked_classes(rows.person, given.linked))
         table = CountedClasses(*rows.without_nulls(rule, measured), rule, generalized, domain)
         missing = {one.name: found for one in table.rows.select(names).columns if (found := _missing(table.rows, one))}
         notes = [*counted.notes, *given.remarks(counted)]
@@ -136,8 +140,9 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
         marketer=journalist.risk or prosecutor,
         histogram=_histogram(cells),
         knowledge=_knowledge(table, known, total) if groups else None,
+        known=None if of_items is None else of_items.known,
         sensitive=sensitive_figures(kept, names, questions, rule, generalized, given) if questions.columns else None,
-        models=judged(given, main, classes, (rule, generalized), sample.over, drawn),
+        models=_with_items(judged(given, main, classes, (rule, generalized), sample.over, drawn), of_items),
         generalized=forms,
         readings={**(readings_of_missing(main, alpha) if not forms else {}), **(cells.readings or {})},
         population_table=journalist.table,
@@ -152,6 +157,40 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
         suda=estimated.suda,
         per_record=estimated.per_record,
     )
+
+
+class _OfItems(NamedTuple):
+    known: list[KnownItems]
+    verdicts: list[Verdict]
+
+
+def _of_items(source: Any, asked: RiskRequest) -> tuple[Any, Policy, RiskRequest, _OfItems]:
+    """What few items give away, and the table where whole sets of them are compared: those of a person together."""
+    from shoal.exposure.known_items import known_items
+    from shoal.policy.judgement.sets import in_order
+    from shoal.policy.loading import as_policy, with_sets
+
+    policy = with_sets(as_policy(asked.policy), asked.items, asked.items_in, asked.person, None, None, None)
+    names = as_names(asked.quasi_identifiers)
+    if names:
+        own = {name: role for name, role in policy.columns.items() if role != "quasi-identifier"}
+        policy = as_policy({**policy.as_written(), "columns": {**own, **dict.fromkeys(names, "quasi-identifier")}})
+    options = replace(asked.options or Options(), types_of_policy=policy.types)
+    known, verdicts, table = known_items(source, policy, asked.known or (1, 2, 3), options)
+    if policy.quasi_identifiers or asked.knowledge is not None or policy.knowledge:
+        return source, policy, asked, _OfItems(known, verdicts)
+    if policy.separator is not None:
+        column = policy.item_column or ""
+        table = replace(table, columns={**table.columns, column: in_order(table[column], policy.separator)})
+    asked = replace(asked, quasi_identifiers=policy.set_columns)
+    return table, policy, asked, _OfItems(known, verdicts)
+
+
+def _with_items(verdicts: list[Verdict], of_items: _OfItems | None) -> list[Verdict]:
+    """The verdicts of the models, those about sets as they were judged on sets."""
+    about = iter([] if of_items is None else of_items.verdicts)
+    names = {verdict.name for verdict in ([] if of_items is None else of_items.verdicts)}
+    return [next(about) if verdict.name in names else verdict for verdict in verdicts]
 
 
 def _single(

@@ -78,7 +78,7 @@ def read_sample(source: Any, names: Sequence[str], sample: Sample, options: Opti
 @dataclass(frozen=True)
 class SampledClasses:
     """The classes of a sample: their sizes and members, and the people of the population that each is estimated to
-    stand for, by what; none with the reason."""
+    stand for, by what; none with the reason. `draws` as in `PeopleEstimate`."""
 
     sizes: Array
     members: Array
@@ -86,6 +86,7 @@ class SampledClasses:
     people: Array | None = None
     by: JournalistBy | None = None
     reason: str | None = None
+    draws: Array | None = None
 
 
 def sampled_classes(sample: Sample, cells: ClassHistogram, rows: SampleRows | None, drawn: int) -> SampledClasses:
@@ -93,12 +94,17 @@ def sampled_classes(sample: Sample, cells: ClassHistogram, rows: SampleRows | No
 
     `drawn`: n, with the records that were set aside or are suppressed, which stand for people too.
     """
+    draws = None
+    if sample.household is not None and rows is not None:
+        from shoal.policy.judgement.evidence import draws_of_members
+
+        draws = rows.shown.sum_of(draws_of_members(rows.table[sample.household]))
     if sample.weight is not None and rows is not None:
-        from shoal.storage.weights import record_weights
+        from shoal.storage.rows import record_weights
 
         shown = rows.shown
         people = shown.sum_of(record_weights(rows.table[sample.weight]))
-        return SampledClasses(shown.sizes, shown.members, None, people, "weights")
+        return SampledClasses(shown.sizes, shown.members, None, people, "weights", draws=draws)
     classes = SampledClasses(cells.sizes, cells.members, cells.classes, reason=sample.absent)
     if sample.population_size is None and sample.sampling is None:
         return classes
@@ -109,7 +115,10 @@ def sampled_classes(sample: Sample, cells: ClassHistogram, rows: SampleRows | No
     if total is None or sample.absent is not None:
         return classes
     by: JournalistBy = "sampling" if sample.population_size is None else "population_size"
-    return replace(classes, people=cells.sizes * (total / max(drawn, 1)), by=by)
+    if draws is not None and rows is not None:
+        one_by_one = replace(classes, sizes=rows.shown.sizes, members=rows.shown.members, classes=None)
+        classes = replace(one_by_one, draws=draws)
+    return replace(classes, people=classes.sizes * (total / max(drawn, 1)), by=by)
 
 
 def attacker_risk(members: Array, risks: Array, limit: Threshold) -> AttackerRisk:

@@ -33,6 +33,8 @@ from shoal.vocabulary import NullRule, RiskOver
 from shoal.wording import counted, in_words, percent
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shoal.results.sections import Case
 
 
@@ -73,6 +75,20 @@ class Knowledge:
     uniques: int
     uniqueness: float
     undecided: int
+
+
+@dataclass(frozen=True)
+class KnownItems:
+    """Somebody knows so many items of a person: the different combinations that occur, those that one person alone has,
+    the fewest persons who share one (the m and k of k^m-anonymity), the persons whom some of their combinations single
+    out, and the share of all whom items of theirs drawn at random do."""
+
+    known: int
+    combinations: int
+    uniques: int
+    k: int
+    persons_exposed: int
+    alone: float
 
 
 @dataclass(frozen=True)
@@ -172,6 +188,7 @@ class IdentityRisk(Result):
     missing: dict[str, int]
     notes: list[str]
     knowledge: list[Knowledge] | None = where_known()
+    known: list[KnownItems] | None = where_known()
     sensitive: list[SensitiveFigures] | None = where_known()
     population: list[Estimate] | None = where_known()
     chosen: str | None = known_with("population")
@@ -247,6 +264,8 @@ class IdentityRisk(Result):
         shown += [class_sizes(self), attackers(self)]
         if self.knowledge:
             shown.append(_knowledge(self.knowledge))
+        if self.known:
+            shown.append(_known(self.known))
         if self.sensitive:
             shown += _sensitive(self)
         shown += population_sections(self.population, self.chosen, self.chosen_reason, self.predictions)
@@ -254,6 +273,16 @@ class IdentityRisk(Result):
         if self.models:
             shown.append(verdicts_grid(self.models))
         return [*shown, Notes(_notes(self))]
+
+
+def _known(known: Sequence[KnownItems]) -> Grid:
+    rows = [
+        (f"{one.known}", f"{one.combinations:,}", f"{one.uniques:,}", f"{one.k:,}", f"{one.persons_exposed:,}",
+         percent(one.alone))
+        for one in known
+    ]  # fmt: skip
+    heads = ("items known", "combinations", "of one person", "k", "persons exposed", "alone by random items")
+    return Grid(heads, rows, title="What somebody who knows a few items finds")
 
 
 _SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))

@@ -26,7 +26,8 @@ class Sample:
     (a share such as `5%`): how large the population is. `estimate`: `all` estimators or one by its name. `suda`: search
     special uniques, of up to so many columns if it is a number. `global_limit`: the global risk to keep. `approximate`:
     the individual risk as sdcMicro computes it. `population`: a table of the population, as in `risk`. `risk_over`:
-    whether the threshold and limits on risk are about the `sample` or the `population`.
+    whether the threshold and limits on risk are about the `sample` or the `population`. `wildcard_alpha`: as what part
+    of a record one with missing values counts where it matches another.
     """
 
     weight: str | None = None
@@ -39,6 +40,7 @@ class Sample:
     approximate: bool = False
     population: Any = None
     risk_over: RiskOver | None = None
+    wildcard_alpha: float = 1.0
     # whether weight and household are those of a policy, which a released table need not have
     by_policy: bool = False
     # why there is no weight although a policy names one
@@ -54,7 +56,8 @@ class Sample:
         if not self.by_policy:
             return self
         weight = None if self.weight in missing else self.weight
-        household = None if weight is None or self.household in missing else self.household
+        sized = weight is not None or self.population_size is not None or self.sampling is not None
+        household = self.household if sized and self.household not in missing else None
         absent = None if self.weight == weight else f"the weight column {self.weight} is not in the table"
         return replace(self, weight=weight, household=household, absent=absent)
 
@@ -105,11 +108,14 @@ def asked_sample(asked: RiskRequest, population: Any, policy: Policy | DefaultPo
     if sample.risk_over is not None:
         check_choice(Setting("risk_over"), sample.risk_over, get_args(RiskOver))
     weight = sample.weight or policy.weight
+    by_policy = policy.population_size is not None or policy.sampling is not None
+    counts_people = weight is not None or sized or by_policy
     sample = replace(
         sample,
         weight=weight,
-        # a policy's household is about the release too: without weights it has no risk here
-        household=sample.household or (policy.household if weight is not None else None),
+        # a policy's household is about the release too: without weights it has no risk here, nor in a population of
+        # which nothing is known
+        household=sample.household or (policy.household if counts_people else None),
         by_policy=sample.weight is None and sample.household is None,
         risk_over=sample.risk_over or policy.risk_over,
         population_size=sample.population_size if sized else policy.population_size,
@@ -140,10 +146,11 @@ def check_sample(sample: Sample, names: Sequence[str], count: str | None, person
             f"Column '{name}' is the weight or the household and has another part too.",
             Message("Name a column of its own for each ({weight}, {household})."),
         )
-    if sample.household is not None and sample.weight is None:
+    sized = sample.population_size is not None or sample.sampling is not None
+    if sample.household is not None and sample.weight is None and not sized:
         raise InputError(
-            "Household risk needs weights.",
-            Message("Name the {weight} column, or leave out the {household}."),
+            "Household risk needs weights, an estimate by households the size of the population.",
+            Message("Name {weight}, {population_size} or {sampling}, or leave out the {household}."),
         )
     if sample.weight is not None and (count is not None or person is not None):
         raise InputError(

@@ -16,6 +16,7 @@ from shoal.population.individual import approximate_risk, expected_risk, househo
 from shoal.population.results import (
     ColumnContribution,
     DisSuda,
+    Estimate,
     GlobalLimit,
     HouseholdRisk,
     IndividualRisk,
@@ -24,13 +25,13 @@ from shoal.population.results import (
 )
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, CountTable, first_row_of_each_class
-from shoal.storage.rows import Rows
-from shoal.storage.weights import record_weights, weight_notes
+from shoal.storage.rows import Rows, record_weights, weight_notes
 from shoal.vocabulary import Generalized, NullRule
 
 if TYPE_CHECKING:
     from shoal.exposure.measure import ClassHistogram
     from shoal.policy.judgement.shown_classes import Shown
+    from shoal.population.base import SampleClasses
     from shoal.population.choice import Chosen
     from shoal.population.suda import SpecialUniques
 
@@ -90,7 +91,8 @@ class Weighted:
 def weighted(rows: SampleRows, sample: Sample) -> Weighted | None:
     """The risk of each row by its weight; NaN where a row stands in no class.
 
-    f records of a class stand for F^ = sum of their weights people; with wildcards, those that match.
+    f records of a class stand for F^ = sum of their weights people; with wildcards, those that match, of which one
+    with missing values counts as `wildcard_alpha` of one, in f and in F^.
     """
     if sample.weight is None:
         return None
@@ -100,9 +102,11 @@ def weighted(rows: SampleRows, sample: Sample) -> Weighted | None:
     notes = weight_notes(sample.weight, weights, household)
     classes = shown.class_of_row
     kept = classes >= 0
-    people = shown.sum_of(weights)
-    risks = (approximate_risk if sample.approximate else expected_risk)(shown.sizes, people)
-    if under := int(np.count_nonzero(people < shown.sizes)):
+    alpha = sample.wildcard_alpha
+    summed = np.bincount(classes[kept], weights[kept], len(shown.members))
+    sizes, people = shown.matched(shown.members, alpha), shown.matched(summed, alpha)
+    risks = (approximate_risk if sample.approximate else expected_risk)(sizes, people)
+    if under := int(np.count_nonzero(people < sizes)):
         where = "1 class" if under == 1 else f"{under:,} classes"
         notes.append(f"in {where} the weights sum to less than the records: they count as all there are")
     risk = np.full(len(classes), np.nan)
@@ -246,7 +250,7 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: ClassHistogra
     if people is not None and size is not None:
         suppressed = cells.suppressed_rows if tuples.person is None else cells.suppressed_persons
         people = max(people * records / max(records + suppressed, 1), records)
-    estimated = _estimated(sample, cells, tuples, people, None if rows is None or weights is None else (rows, weights))
+    estimated = _estimated(sample, cells, tuples, people, rows, weights)
     unique = None if rows is None else special(rows, sample, records / people if people else None)
     individual = None if risk is None else individual_risk(risk, sample)
     unmeasured = ["no record stands in a class: individual risk is not measured"] if risk and not individual else []
@@ -258,7 +262,10 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: ClassHistogra
         chosen_reason=None if estimated is None else estimated.reason,
         predictions=None if estimated is None else estimated.predictions,
         per_record=None if rows is None else per_record(rows, risk, unique, estimated),
-        notes=() if risk is None else (*unmeasured, *risk.notes, *size_notes(records, weights, size, sampling)),
+        notes=(
+            *(() if risk is None else (*unmeasured, *risk.notes, *size_notes(records, weights, size, sampling))),
+            *_unused_household(sample, estimated),
+        ),
     )
 
 
@@ -267,7 +274,8 @@ def _estimated(
     cells: ClassHistogram,
     tuples: Rows,
     people: float | None,
-    by_weight: tuple[SampleRows, Array] | None,
+    rows: SampleRows | None,
+    weights: Array | None,
 ) -> Chosen | None:
     """What estimators say, where they are asked for: by name, or by a size of the population."""
     if sample.estimate is None and sample.population_size is None and sample.sampling is None:
@@ -284,14 +292,89 @@ def _estimated(
     if tuples.person is None and cells.readings is None:  # classes are tuples: a model may look into them
         codes = [Coded(column.codes, column.cardinality) for column in tuples.columns]
         counted = CountTable.of({str(place): column for place, column in enumerate(codes)}, tuples.weights)
-        weights = None if by_weight is None else _weight_of_each(*by_weight, counted.counts, people)
-        classes = replace(classes, tuples=list(counted.tuples.values()), counts=counted.counts, weights=weights)
+        classes = replace(classes, tuples=list(counted.tuples.values()), counts=counted.counts)
+        if rows is not None and not rows.shown.matching and len(rows.shown.sizes) == len(counted):
+            if weights is not None:
+                classes = replace(classes, weights=_weight_of_each(rows, weights, counted.counts, people))
+            if sample.household is not None and sample.estimate in (None, "all", "network"):
+                return _through_households(classes, rows, sample.household, sample.estimate)
     return estimate_population(classes, sample.estimate)
 
 
-def _weight_of_each(rows: SampleRows, weights: Array, counts: Array, people: float) -> Array | None:
-    """The people that a record of each tuple stands for, scaled to all of them; None where classes are not tuples."""
-    if rows.shown.matching or len(rows.shown.sizes) != len(counts):
-        return None
+def _weight_of_each(rows: SampleRows, weights: Array, counts: Array, people: float) -> Array:
+    """The people that a record of each tuple stands for, scaled to all of them."""
     summed = rows.shown.sum_of(weights)
     return np.asarray(np.maximum(summed / counts * (people / summed.sum()), 1.0))
+
+
+def _through_households(persons: SampleClasses, rows: SampleRows, name: str, wanted: str | None) -> Chosen:
+    """The estimate where the members of a household are drawn together.
+
+    Members who share a combination are found together whatever the share that is drawn, so they say nothing of how
+    often others share it: they count as one. Households are drawn apart. A combination of one household is unique if it
+    has one member of it; how many have, is seen in the sample.
+    """
+    from shoal.population.choice import estimate_population
+
+    assert persons.counts is not None
+    class_of_row = rows.shown.class_of_row
+    kept = np.flatnonzero(class_of_row >= 0)
+    household = _whole(rows.table[name])
+    pairs = CountTable.of(
+        {
+            "class": Coded(class_of_row[kept], len(persons.counts)),
+            "household": Coded(household.codes[kept], household.cardinality),
+        }
+    )
+    households = np.bincount(pairs.tuples["class"].codes, minlength=len(persons.counts))
+    stand_for = persons.weights if persons.weights is not None else np.full(len(households), persons.people)
+    # the part of all people who are left when members who share a combination count as one
+    left = float(stand_for @ households) / float(stand_for @ persons.counts)
+    in_one = households == 1
+    single = in_one & (persons.counts == 1)
+    histogram = np.bincount(households)
+    sizes = np.flatnonzero(histogram)
+    drawn_together = len(pairs) / max(len(np.unique(household.codes[kept])), 1)
+    units = replace(
+        persons,
+        sizes=sizes,
+        classes=histogram[sizes],
+        people=max(persons.people * left, float(len(pairs))),
+        counts=households,
+        drawn_together=drawn_together,
+    )
+    chosen = estimate_population(units, None if wanted == "all" else wanted)
+    part = left * float(stand_for @ single) / max(float(stand_for @ in_one), 1e-300)
+    chances = None if chosen.chances is None else np.where(single, chosen.chances, np.nan)
+    uniques = int(np.count_nonzero(single))
+    estimates = [_of_persons(found, part, persons.people, uniques) for found in chosen.estimates]
+    if wanted == "all":  # the others know nothing of households
+        shown = {found.estimator for found in estimates}
+        others = estimate_population(persons, "all").estimates
+        estimates += [found for found in others if found.estimator not in shown]
+    return replace(chosen, estimates=estimates, chances=chances)
+
+
+_TOGETHER = "members of a household are drawn together, and those alike count as one"
+
+
+def _unused_household(sample: Sample, estimated: Chosen | None) -> list[str]:
+    """Whether an estimate of the population leaves households out, which it was told of."""
+    if sample.household is None or estimated is None:
+        return []
+    used = any(found.assumes.endswith(_TOGETHER) for found in estimated.estimates)
+    return [] if used else ["the estimate of the population does not know that households are drawn together"]
+
+
+def _of_persons(found: Estimate, part: float, people: float, uniques: int) -> Estimate:
+    """An estimate of combinations of households as one of persons, of which so large a part is unique with them."""
+    low, share, high = (None if end is None else end * part for end in (found.low, found.uniqueness, found.high))
+    return replace(
+        found,
+        uniqueness=share,
+        uniques=None if share is None else share * people,
+        expected_correct=None if found.match_correct is None else found.match_correct * uniques,
+        low=low,
+        high=high,
+        assumes=f"{found.assumes}; {_TOGETHER}",
+    )

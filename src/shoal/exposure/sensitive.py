@@ -191,6 +191,8 @@ def judged(
 
 
 def _not_here(model: Any, rows: Rows) -> str | None:
+    if model.of_sets:
+        return "it is about items: name them in a policy, or use verify"
     if model.needs:
         return "it is about a sensitive column: use verify"
     if rows.person is not None and model.needs_files:
@@ -213,7 +215,8 @@ def _by_size(
     if classes.people is not None or classes.reason is not None:
         counts = np.ones(len(classes.sizes)) if classes.classes is None else classes.classes
         population = 0.0 if classes.people is None else float(classes.people @ counts)
-        estimate = PeopleEstimate(classes.people, classes.by or "", population, classes.reason or "")
+        draws = classes.draws
+        estimate = PeopleEstimate(classes.people, classes.by or "", population, classes.reason or "", draws=draws)
     members = classes.members if matching else None
     return Evidence(classes.sizes, classes.classes, records, members=members, estimate=estimate, risk_over=over)
 

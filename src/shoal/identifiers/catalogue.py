@@ -14,7 +14,7 @@ from shoal.identifiers.base import ColumnRecogniser, Finding
 from shoal.identifiers.column import ColumnEvidence
 from shoal.identifiers.countries import COUNTRIES
 from shoal.identifiers.form import Form
-from shoal.identifiers.header import words
+from shoal.identifiers.header import words, words_of
 from shoal.identifiers.shape import Identifier, stdnum
 
 # Addresses on the net.
@@ -148,44 +148,12 @@ IMEI = Form(r"(?:01|35|86|99|45|49|5[0-4])(?:\d{13}|[ -]?\d{6}[ -]\d{6}[ -]\d)",
 
 # What columns of them are recognised by.
 
-_URL_WORDS = words(
-    """url, uri, website, web site, web page, webpage, homepage, home page, web address, sito web, sito, indirizzo
-    web, webseite, internetadresse, site web, siteweb, pagina web, sitio web, website url, linkedin, facebook,
-    instagram""",
-    weak="link, web, site, page, href, profile, domain, dominio, domaine, lien, enlace",
-)
-_CARD_WORDS = words(
-    """credit card, debit card, card number, card no, card num, payment card, ccnum, cc number, cc num, pan, ccn,
-    carta di credito, numero carta, numero di carta, kreditkarte, kreditkartennummer, kartennummer, carte
-    bancaire, carte de credit, numero de carte, tarjeta, tarjeta de credito, numero de tarjeta, creditcard,
-    kaartnummer""",
-    weak="card, cc, carta, karte, carte, kaart",
-)
-_IP_WORDS = words(
-    """ip, ip address, ip addr, ipaddr, ipv4, ipv6, indirizzo ip, ip adresse, adresse ip, direccion ip, ip adres,
-    remote addr, client ip, src ip, dst ip""",
-    weak="host, remote, client, server, addr, peer",
-    block="version, release, build, firmware, oid, section, chapter",
-)
-_HASH_WORDS = words(
-    """hash, hashed, md5, sha, sha1, sha256, sha512, digest, checksum, fingerprint hash, impronta, prufsumme,
-    pruefsumme, empreinte, password hash, pwd hash, token""",
-    weak="pseudonym, password, passwd, pwd, key, signature, etag",
-)
-_PLATE_WORDS = words(
-    """license plate, licence plate, number plate, plate number, plate no, vehicle plate, vehicle registration,
-    targa, numero di targa, kennzeichen, kfz kennzeichen, nummernschild, plaque d immatriculation,
-    immatriculation, plaque, placa, matricula del vehiculo, kenteken""",
-    weak="plate, registration, matricula, reg no",
-)
-_ADDRESS_WORDS = words(
-    """address, street, street address, addr, addr1, address line, address 1, addr line, home address, mailing
-    address, street name, indirizzo, via, indirizzo residenza, domicilio, strasse, str, anschrift, hausnummer,
-    wohnadresse, adresse, rue, adresse postale, direccion, calle, domicilio, straat, adres, straatnaam, endereco,
-    morada, rua""",
-    weak="line, residence, location, residenza",
-    block="email, mail, ip, mac, web, url, wallet, electronique, elettronica, ip address, mac address",
-)
+_URL_WORDS = words_of("url")
+_CARD_WORDS = words_of("payment-card")
+_IP_WORDS = words_of("ip-address")
+_HASH_WORDS = words_of("hash")
+_PLATE_WORDS = words_of("plate")
+_ADDRESS_WORDS = words_of("street-address")
 _BEFORE = (
     r"(via|viale|piazza|piazzale|corso|largo|vicolo|strada|rue|avenue|boulevard|bd|av|av\.|place|chemin|allée|impasse"
     r"|route|quai|calle|c/|avenida|avda\.?|paseo|plaza|camino|carrer|ronda|rua|praça|travessa)"
@@ -238,11 +206,7 @@ _VIN = Identifier(
     "vin",
     "a vehicle identification number",
     VIN,
-    words(
-        """vin, vehicle identification number, vehicle id, chassis number, chassis no, numero di telaio, telaio,
-        fahrgestellnummer, fin, numero de chassis, numero de bastidor, bastidor, chassisnummer""",
-        weak="vehicle, veicolo, fahrzeug, vehicule, vehiculo, voertuig, car",
-    ),
+    words_of("vin"),
     0.95,
     vin_check,
     1 / 11,
@@ -290,12 +254,7 @@ _SERIAL = Identifier(
     "serial-number",
     "a serial number",
     r"(?i)^(?=.*\d)[A-Z\d]+([-./: ][A-Z\d]+){0,5}$",
-    words(
-        """serial, serial number, serial no, serialno, device id, device number, device serial, udid, udi, implant
-        id, pacemaker id, numero di serie, matricola dispositivo, id dispositivo, seriennummer, geratenummer,
-        geraetenummer, gerate id, numero de serie, id appareil, numero de serie del dispositivo, serienummer,
-        android id, idfa, advertising id, apparaat id, meter number"""
-    ),
+    words_of("device-serial-number"),
     0.0,
 )
 _STREETS = (
@@ -326,12 +285,7 @@ _NAMED_ID = Identifier(
     "by-header",
     "an identity number",
     r"(?i)^[a-z]{0,6}[\d][a-z\d .\-/]{5,20}$",
-    words(
-        """national id, national identifier, nationalid, national id number, identity number, identity card, id
-        card, carta d identita, carta identita, documento identita, personalausweis, ausweisnummer,
-        personalausweisnummer, carte d identite, carte nationale d identite, cni, cedula, cedula de identidad,
-        identiteitskaart, cartao de cidadao, taxpayer id, tax id, citizen id, aadhaar, curp, personal number"""
-    ),
+    words_of("national-id"),
     0.0,
 )
 _ANY_POSTAL_CODE = Identifier(
@@ -339,76 +293,23 @@ _ANY_POSTAL_CODE = Identifier(
     "by-header",
     "a postal code",
     r"(?i)^([a-z]{1,2}-)?\d{3,7}$|^[a-z\d]{2,5}[ -][a-z\d]{2,4}$|^\d{2,5}[*x]{1,4}$",
-    words(
-        """postal code, postcode, post code, postalcode, zip postal, zip, zip code, zip or postal code, code
-        postal, codigo postal, codice postale, code post, cod post, codpost, plz, postleitzahl, cep, postnummer,
-        pincode, pin code, area postal""",
-        weak="postal, post, cp, pin",
-        block="office, box, date, blog",
-    ),
+    words_of("postal-code"),
     0.0,
 )
 
 
-def _numbered(kind: str, rule: str, noun: str, strong: str, weak: str = "", block: str = "") -> Identifier:
+def _numbered(kind: str, rule: str, noun: str) -> Identifier:
     """A code with digits in it, four signs or more, that only its header tells apart."""
-    return Identifier(
-        kind, rule, noun, r"(?i)^[a-z]{0,5}[ \-/.]?\d[a-z\d \-/.]{3,24}$", words(strong, weak, block), 0.0
-    )
+    own = words_of(kind if rule == "by-header" else rule)
+    return Identifier(kind, rule, noun, r"(?i)^[a-z]{0,5}[ \-/.]?\d[a-z\d \-/.]{3,24}$", own, 0.0)
 
 
 _RECORD_NUMBERS = (
-    _numbered(
-        "medical-record-number",
-        "by-header",
-        "a medical record number",
-        """mrn, medical record number, medical record no, medical record, med rec no, medrec, chart number, chart
-        no, hospital number, hospital no, unit number, cartella clinica, numero cartella, nosologico, numero
-        nosologico, krankenaktennummer, aktennummer, krankenakte, numero de dossier medical, numero dossier
-        medical, ipp, nip patient, historia clinica, numero de historia clinica, nhc, numero historia, num
-        historia, medisch dossier, dossiernummer, ehr id""",
-    ),
-    _numbered(
-        "health-plan-number",
-        "by-header",
-        "a health plan number",
-        """health plan, health plan number, member id, memberid, insurance number, insurance id, insurance no,
-        policy number, policy no, beneficiary id, beneficiary number, medicare number, medicare id, mbi, hicn,
-        medicaid id, medicaid number, subscriber id, tessera sanitaria, numero tessera sanitaria,
-        krankenversichertennummer, kv nummer, kv nr, kvnr, versichertennummer, versicherten nr,
-        krankenkassennummer, numero d assure, numero assure, mutuelle, numero de mutuelle, tarjeta sanitaria,
-        numero de asegurado, numero de poliza, zorgverzekeringsnummer, polisnummer, health card number""",
-    ),
-    _numbered(
-        "account-number",
-        "by-header",
-        "an account number",
-        """account number, account no, acct no, acct number, acctno, account num, bank account, bank account
-        number, account id, acct, numero conto, numero di conto, conto corrente, numero conto corrente,
-        kontonummer, kontonr, konto, numero de compte, no compte, rib, numero de cuenta, cuenta bancaria,
-        rekeningnummer, numero de conta""",
-        weak="account, conto, compte, cuenta, rekening",
-        block="balance, manager, holder, name",
-    ),
-    _numbered(
-        "licence-number",
-        "licence",
-        "a licence or certificate number",
-        """license number, licence number, license no, licence no, driver license, driver licence, drivers
-        license, driving licence, driver license number, dl number, certificate number, certificate no, npi, dea
-        number, numero patente, patente, patente di guida, fuhrerscheinnummer, fuehrerscheinnummer, fuhrerschein,
-        permis de conduire, numero permis, carnet de conducir, permiso de conducir, numero de licencia, rijbewijs,
-        rijbewijsnummer, carta de conducao""",
-        block="type, class, category, plate",
-    ),
-    _numbered(
-        "licence-number",
-        "passport",
-        "a passport number",
-        """passport, passport number, passport no, passaporto, numero passaporto, reisepass, passnummer,
-        reisepassnummer, passeport, numero de passeport, pasaporte, numero de pasaporte, paspoort, paspoortnummer,
-        passaporte""",
-    ),
+    _numbered("medical-record-number", "by-header", "a medical record number"),
+    _numbered("health-plan-number", "by-header", "a health plan number"),
+    _numbered("account-number", "by-header", "an account number"),
+    _numbered("licence-number", "licence", "a licence or certificate number"),
+    _numbered("licence-number", "passport", "a passport number"),
 )
 
 
@@ -468,11 +369,7 @@ RECOGNISERS: dict[str, ColumnRecogniser] = {
         "address",
         "an e-mail address",
         EMAIL,
-        words(
-            """email, e-mail, mail, email address, indirizzo email, posta elettronica, pec, mailadresse, emailadresse,
-        courriel, mel, adresse mail, adresse electronique, correo, correo electronico, e-mailadres, endereco de
-        email"""
-        ),
+        words_of("email"),
         0.98,
     ),
     "hashes": _hashes,
@@ -481,10 +378,7 @@ RECOGNISERS: dict[str, ColumnRecogniser] = {
         "iso-13616",
         "an IBAN",
         IBAN,
-        words(
-            "iban, codice iban, iban code, bank account, bankverbindung, coordinate bancarie",
-            weak="account, conto, konto, compte, cuenta, rekening, acct",
-        ),
+        words_of("iban"),
         0.97,
         _iban_check,
         1 / 97,
@@ -496,10 +390,7 @@ RECOGNISERS: dict[str, ColumnRecogniser] = {
         "eui-48",
         "a MAC address",
         MAC,
-        words(
-            """mac, mac address, mac addr, macaddr, indirizzo mac, mac adresse, adresse mac, direccion mac, hwaddr,
-        hardware address, bssid, wifi mac, eui"""
-        ),
+        words_of("mac-address"),
         0.97,
     ),
     "national_id": _national_ids,

@@ -6,22 +6,12 @@ import numpy as np
 
 from shoal.identifiers.base import Finding, confidence, finding
 from shoal.identifiers.column import ColumnEvidence
-from shoal.identifiers.header import HeaderWords, words
+from shoal.identifiers.header import HeaderWords, words_of
 from shoal.identifiers.shape import Identifier
 
-_LATITUDE = words(
-    "latitude, lat, latitudine, breitengrad, latitud, breedtegraad, geo breite, gps lat",
-    weak="y, ycoord, y coord",
-)
-_LONGITUDE = words(
-    """longitude, lon, lng, longitudine, langengrad, laengengrad, longitud, lengtegraad, geo lange, gps lon""",
-    weak="long, x, xcoord, x coord",
-)
-_PAIR_WORDS = words(
-    """coordinates, coordinate, coords, lat lon, lat long, latlng, latlon, gps, geolocation, geo point,
-    koordinaten, coordonnees, coordenadas, geo coordinates, gps position""",
-    weak="location, position, geo, point, geometry, geom, posizione, standort, ubicacion",
-)
+_LATITUDE = words_of("latitude")
+_LONGITUDE = words_of("longitude")
+_PAIR_WORDS = words_of("coordinates")
 _DEGREES = r"[+-]?\d{1,3}\.\d{2,15}°?\s*[NSEWO]?"
 _PAIR = Identifier(
     kind="coordinates",

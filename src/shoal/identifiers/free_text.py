@@ -6,16 +6,9 @@ import numpy as np
 
 from shoal.identifiers.base import Finding, confidence, finding
 from shoal.identifiers.column import ColumnEvidence
-from shoal.identifiers.header import words
+from shoal.identifiers.header import words_of
 
-_WORDS = words(
-    """notes, note, comment, comments, remark, remarks, free text, freetext, description, narrative, summary,
-    message, feedback, review, clinical notes, history, body, content, text, commento, commenti, osservazioni,
-    descrizione, testo, anamnesi, referto, bemerkung, bemerkungen, kommentar, beschreibung, freitext, anmerkung,
-    anmerkungen, befund, commentaire, commentaires, remarque, observations, texte, observaciones, comentario,
-    comentarios, descripcion, notas, opmerking, opmerkingen, toelichting, observacoes, descricao, complaint,
-    reason""",
-)
+_WORDS = words_of("free-text")
 _MANY_WORDS = 6
 _SOME_WORDS = 4
 

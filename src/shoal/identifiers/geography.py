@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from shoal.identifiers.base import Finding
 from shoal.identifiers.column import ColumnEvidence
-from shoal.identifiers.header import words
+from shoal.identifiers.header import words_of
 from shoal.identifiers.place_lists import CITIES, COUNTRIES, COUNTRY_CODES, REGIONS, STATE_CODES
 from shoal.identifiers.shape import Vocabulary
 
@@ -16,12 +16,7 @@ _COUNTRY = Vocabulary(
     kind="geography",
     rule="country",
     noun="a country",
-    words=words(
-        """country, native country, birth country, country of birth, nation, country code, country of residence,
-        paese, nazione, stato di nascita, land, geburtsland, herkunftsland, staat, pays, pays de naissance, pais,
-        pais de nacimiento, pais de residencia, geboorteland, stato estero, cntry, ctry""",
-        block="use, mark, nationality",
-    ),
+    words=words_of("country"),
     values=COUNTRIES,
     alone=0.85,
     form=_PLACE,
@@ -38,13 +33,7 @@ _REGION = Vocabulary(
     kind="geography",
     rule="region",
     noun="a region or state",
-    words=words(
-        """region, us state, state of residence, state code, state name, statecode, regione, regione residenza,
-        bundesland, comunidad autonoma, ccaa, estado residencia, territory, nuts, nuts 1, nuts 2, state province,
-        home state, birth state""",
-        weak="state, st, stato, etat, estado, area, zone, zona, land",
-        block="civile, civil, order, machine, workflow, sales, area code, price",
-    ),
+    words=words_of("region"),
     values=REGIONS,
     alone=0.85,
     form=_CODE,
@@ -54,12 +43,7 @@ _COUNTY = Vocabulary(
     kind="geography",
     rule="county",
     noun="a county or province",
-    words=words(
-        """county, cnty, county code, county name, province, prov, district, canton, provincia, sigla provincia,
-        distretto, asl, landkreis, kreis, kanton, bezirk, departement, comarca, provincie, distrito, prefecture,
-        fips, nuts 3, borough, parish, lad, ccg, health board, arrondissement""",
-        block="court, manager, attorney",
-    ),
+    words=words_of("county"),
     values=REGIONS,
     form=_CODE,
 )
@@ -71,18 +55,7 @@ _CITY = Vocabulary(
     kind="geography",
     rule="municipality",
     noun="a municipality",
-    words=words(
-        """city, town, municipality, village, city name, suburb, neighborhood, neighbourhood, birth place, place
-        of birth, birthplace, residence, hometown, locality, census tract, tract, geoid, gemeindeschlussel,
-        gemeindeschluessel, gemeindeschlüssel, ags, codice istat, istat, code insee, code commune, block group,
-        citta, comune, comune di residenza, comune residenza, comune di nascita, luogo di nascita, luogo nascita,
-        residenza, frazione, localita, stadt, ort, wohnort, geburtsort, gemeinde, stadtteil, ortsteil, wohnsitz,
-        ville, commune, lieu de naissance, commune de residence, arrondissement, quartier, ciudad, municipio,
-        localidad, lugar de nacimiento, poblacion, barrio, stad, plaats, woonplaats, gemeente, geboorteplaats,
-        cidade, concelho, freguesia, localidade""",
-        weak="place, location, luogo, lieu, lugar, site, birth city, standort",
-        block="count, population, size, permit",
-    ),
+    words=words_of("municipality"),
     values=CITIES,
     alone=0.7,
     form=_PLACE,

@@ -2,7 +2,8 @@
 
 import re
 import unicodedata
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from shoal.identifiers.base import STRONG, WEAK
@@ -20,8 +21,8 @@ _SUBJECTS = (
     "mother", "father", "spouse", "child", "home", "work", "mobile", "contact", "billing", "shipping", "subject",
 )  # fmt: skip
 
-# Words after which a header is split even where no gap stands: deathdate, zipcode, filename.
-_LAST_PARTS = ("date", "datum", "time", "code", "number", "nummer", "name")
+# Words before which a header is split even where no gap stands: deathdate, zipcode, filename, prerace.
+_LAST_PARTS = ("date", "datum", "time", "code", "number", "nummer", "name", "race", "gender", "ethnicity", "religion")
 
 # Words that turn a header into a measure of the thing, and words that turn it into a flag or type of it.
 _MEASURES = frozenset(
@@ -118,6 +119,27 @@ def words(strong: str, weak: str = "", block: str = "", *, flags: bool = False, 
     blocked = set(_book(block)) | (set() if flags else _DESCRIBES) | (set() if measures else _MEASURES)
     own = _book(strong)
     return HeaderWords(own, _book(weak), _cut(own), frozenset(blocked - own.keys()))
+
+
+@cache
+def sections_of(file: str) -> Mapping[str, Mapping[str, str]]:
+    """The sections of a file that comes with shoal: `words.ini` by kinds of columns, `countries.ini` by identifiers."""
+    from configparser import ConfigParser
+    from importlib.resources import files
+
+    book = ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes=("#",))
+    book.read_string(files("shoal.identifiers").joinpath(file).read_text("utf-8"))
+    return book
+
+
+def words_of(kind: str, *, flags: bool = False, measures: bool = False) -> HeaderWords:
+    """The word lists of a section of `words.ini`, as `words` has them from text.
+
+    >>> words_of("passport").heard(read_header("PassportNo"))
+    (0.85, 'passport no')
+    """
+    own = sections_of("words.ini")[kind]
+    return words(own["words"], own.get("weak", ""), own.get("block", ""), flags=flags, measures=measures)
 
 
 def _book(text: str) -> dict[str, str]:

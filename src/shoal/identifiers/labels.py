@@ -17,9 +17,11 @@ from shoal.identifiers.roles import ROLE_OF_KIND, SENSITIVE
 # a header of so many words is a label
 _WORDS_OF_A_LABEL = 4
 # a word of a header is less than a label
-_BY_HEADER, _TRAIT_BY_HEADER = 0.65, 0.55
+_BY_HEADER, _TRAIT_BY_HEADER, _GUESSED = 0.65, 0.55, 0.45
 # traits of which a word in a header is enough; others need their values or more words
-_TRAITS = frozenset(("education", "ethnicity", "marital-status", "nationality", "occupation", "relationship"))
+_TRAITS = frozenset(
+    ("household", "education", "ethnicity", "marital-status", "nationality", "occupation", "relationship")
+)
 # headers with these words are about the number, date or price of a thing
 _NOT_OF_PEOPLE = frozenset(
     (
@@ -34,6 +36,8 @@ _MANY_MEANINGS = frozenset(
      "tax")
 )  # fmt: skip
 _MEASURED = frozenset(("income", "benefits", "health"))
+# hba1c, covid19: digits are no end of a word
+_WITH_DIGITS = re.compile(r"[\W_]+")
 _FEW_VALUES, _OWN = 20, 0.9
 # labels of codes are looked at where so many of the records have one
 _LABELLED = 0.5
@@ -50,13 +54,14 @@ def recognise(column: ColumnEvidence) -> Iterator[Finding]:
     elif len(column.name.split()) >= _WORDS_OF_A_LABEL:
         said, strength = kind_of_label(column.name), STRONG
     else:
-        said = _by_header(column.header.tokens)
+        said = _by_header(column.header.tokens) or _by_header(_WITH_DIGITS.split(column.name.lower()))
         strength = _TRAIT_BY_HEADER if said and said[0] in _TRAITS else _BY_HEADER
+        strength = _GUESSED if said and (said[0] == "household" or said[1] in _guesses()) else strength
     if said is None or (strength < STRONG and _numbers_records(column, said[0])):
         return
     kind, word = said
     share = fit(column, kind)
-    found = finding(kind, "label", "can be answers or codes of it", share=share, word=word, sure=share * strength)
+    found = finding(kind, "label", "could be of that kind", share=share, word=word, sure=share * strength)
     yield replace(found, reason=found.reason.replace("the header says", "its label says")) if column.label else found
 
 
@@ -103,14 +108,24 @@ def _first_in(phrases: str, text: str) -> str | None:
 @cache
 def _books() -> tuple[tuple[str, str, str], ...]:
     """The kinds in the order in which they are looked for, with their words and those that speak against them."""
-    text = files("shoal.identifiers").joinpath("label_words.txt").read_text("utf-8")
-    lines = re.sub(r"\n\s+", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
+    lines = re.sub(r"\n\s+", " ", re.sub(r"(?m)^#.*\n", "", _text())).replace("?", "").splitlines()
     books = []
     for line in lines:
         kind, _, rest = line.partition(":")
         words, _, unless = rest.partition(" - ")
         books.append((kind, words, unless))
     return tuple(books)
+
+
+@cache
+def _text() -> str:
+    return files("shoal.identifiers").joinpath("label_words.txt").read_text("utf-8")
+
+
+@cache
+def _guesses() -> frozenset[str]:
+    """Words that mean other things in a header too: what they say is a guess, about which a person is asked."""
+    return frozenset(re.findall(r"\?([^,\n*]+)", _text()))
 
 
 @cache

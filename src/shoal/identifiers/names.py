@@ -6,32 +6,10 @@ import numpy as np
 
 from shoal.identifiers.base import WEAK, Finding, confidence, finding
 from shoal.identifiers.column import ColumnEvidence, Mask
-from shoal.identifiers.header import words
+from shoal.identifiers.header import words_of
 from shoal.identifiers.name_lists import ALL_NAMES
 
-_WORDS = words(
-    """first name, given name, forename, middle name, last name, surname, family name, maiden name, full name,
-    maiden, fname, lname, firstname, lastname, fullname, patient name, customer name, client name, employee name,
-    person name, user name full, cognome, nome e cognome, cognome nome, nominativo, nome paziente, nome cliente,
-    vorname, nachname, familienname, zuname, rufname, geburtsname, patientenname, kundenname, prenom, nom de
-    famille, nom patient, nom prenom, nom complet, nombre y apellidos, apellido, apellidos, nombre completo,
-    primer apellido, segundo apellido, nombre paciente, voornaam, achternaam, apelido, sobrenome, nome completo,
-    mother name, father name, spouse name, next of kin, emergency contact, contact name, account holder,
-    cardholder, card holder, intestatario, kontoinhaber, titulaire, titular, doctor name, physician name, name of
-    patient, display name, surname 1, sname""",
-    weak="""first, last, middle, given, name, nome, nom, nombre, naam, patient, paziente, patientin, paciente,
-    customer, cliente, kunde, client, employee, dipendente, mitarbeiter, salarie, empleado, author, autore, autor,
-    auteur, doctor, medico, arzt, medecin, physician, provider, teacher, student, contact, person, persona,
-    personne, owner, proprietario, inhaber, user, manager, attending, mother, father, spouse, referrer, witness,
-    player, actor, director""",
-    block="""product, file, company, brand, city, country, state, town, county, street, road, school, hospital,
-    department, dept, bank, shop, store, item, event, team, project, course, region, province, comune, prodotto,
-    azienda, ditta, file name, firma, produkt, stadt, societe, produit, ville, entreprise, empresa, producto,
-    ciudad, calle, table, column, host, hostname, domain, server, device, model, category, categoria, kategorie,
-    plan, drug, medication, pet, species, gene, variable, class, job, place, club, facility, ward, clinic,
-    campaign, username, user name, nickname, group, id, code, codice, key, email, mail, phone, address, role,
-    segment, satisfaction, score, level, since, age, sex, gender, tier""",
-)
+_WORDS = words_of("name")
 # One to five words of letters, with the signs that names have; titles and initials included.
 _FORM = r"^[\p{L}]['\u2019\p{L}.\-]*(,?\s+['\u2019\p{L}.\-]+){0,4}$"
 _LOWER = r"^[a-z\u00df-\u00ff\s.'-]+$"

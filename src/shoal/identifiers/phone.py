@@ -4,16 +4,10 @@ from collections.abc import Callable, Iterator
 
 from shoal.identifiers.base import Finding, confidence, finding
 from shoal.identifiers.column import ColumnEvidence, Mask
-from shoal.identifiers.header import words
+from shoal.identifiers.header import words, words_of
 
 _FAX = words("fax, fax number, telefax, faxnummer, numero di fax, telecopie, telecopieur")
-_PHONE = words(
-    """phone, telephone, phone number, phone no, tel, tel no, telno, mobile, mobile number, cell, cell phone,
-    cellphone, msisdn, telefono, numero di telefono, cellulare, cell number, telefon, telefonnummer, handy,
-    handynummer, mobil, mobilnummer, rufnummer, telephone portable, portable, numero de telephone, telefono movil,
-    movil, telefoon, telefoonnummer, telemovel, telefone, phone home, whatsapp""",
-    weak="contact, number, recapito, contatto, call, caller, dialed",
-)
+_PHONE = words_of("phone")
 _LOOSE = r"^(\+|00)?[(\d][\d\s().\-/]{5,20}\d(\s*(?i:x|ext\.?)\s*\d{1,5})?$"
 _INTERNATIONAL = r"^(\+|00)\s?[1-9]"
 _NORTH_AMERICAN = r"^(\+?1[\s.-]?)?(\([2-9]\d{2}\)\s?|[2-9]\d{2}[\s.-])[2-9]\d{2}[\s.-]\d{4}(\s*(?i:x|ext\.?)\s*\d+)?$"

@@ -4,27 +4,17 @@ from collections.abc import Iterator
 
 from shoal.identifiers.base import Finding
 from shoal.identifiers.column import ColumnEvidence
-from shoal.identifiers.header import words
-from shoal.identifiers.shape import Vocabulary, vocabulary
+from shoal.identifiers.header import words_of
+from shoal.identifiers.shape import Vocabulary, values_of, vocabulary
 
-_WORDS = words(
-    """sex, gender, sesso, genere, geschlecht, sexe, genre, sexo, genero, geslacht, is male, is female, male,
-    female, gndr, patient sex, anrede, salutation, title sex""",
-    block="education, offender, orientation, orientamento, orientierung",
-    flags=True,
-)
+_WORDS = words_of("sex", flags=True)
 # Under its header a code of a few signs will do.
 _SPELLED = Vocabulary(
     kind="sex",
     rule="words",
     noun="sex or gender",
     words=_WORDS,
-    values=vocabulary(
-        """male, female, man, woman, boy, girl, maschio, femmina, uomo, donna, maschile, femminile, männlich,
-        weiblich, mann, frau, homme, femme, masculin, féminin, hombre, mujer, masculino, femenino, varón, man,
-        vrouw, mannelijk, vrouwelijk, feminino, other, non-binary, nonbinary, diverse, divers, altro, andere,
-        autre, otro, herr, transgender"""
-    ),
+    values=values_of("sex"),
     alone=0.9,
     form=r"(?i)^[a-z0-9]{1,2}$|^\d{1,4}$|^(true|false)$",
 )

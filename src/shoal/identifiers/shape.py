@@ -10,7 +10,7 @@ import numpy as np
 from shoal.identifiers.base import Finding, above_chance, confidence, finding, percent
 from shoal.identifiers.column import ColumnEvidence
 from shoal.identifiers.form import Form
-from shoal.identifiers.header import HeaderWords
+from shoal.identifiers.header import HeaderWords, sections_of
 from shoal.identifiers.letters import plain
 
 # What is left of a header's weight where the form fits and the check digits are no better than chance.
@@ -117,6 +117,11 @@ class Vocabulary:
             clause = f"have a form that fits {self.noun}"
             rule = self.rule if self.rule == "by-header" else f"{self.rule}-by-header"
             yield finding(self.kind, rule, clause, share=possible, word=word, sure=by_form)
+
+
+def values_of(kind: str) -> frozenset[str]:
+    """The words for values of a section of `words.ini`; none where it lists none."""
+    return vocabulary(sections_of("words.ini")[kind].get("values", ""))
 
 
 def vocabulary(text: str) -> frozenset[str]:

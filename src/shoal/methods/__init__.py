@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, Message, Setting, joined
 from shoal.methods.base import Method, MethodOptions, in_backquotes
-from shoal.policy.sections import MethodSection, check_methods_by
+from shoal.policy.sections import DP, MethodSection, check_methods_by
 
 if TYPE_CHECKING:
+    from shoal.methods.anatomy import Anatomy
     from shoal.methods.coarsen import Coarsen
     from shoal.methods.lattice import Lattice
     from shoal.methods.mask import Mask
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
+    "Anatomy",
     "Coarsen",
     "Lattice",
     "Mask",
@@ -51,6 +53,7 @@ CLASSES = {
     "mask": "Mask",
     "recode": "Recode",
     "suppress": "Suppress",
+    "anatomy": "Anatomy",
 }
 
 
@@ -101,6 +104,11 @@ def method_named(
     name = section.name if method is None and section is not None else method
     if name is None:
         return None
+    if name == DP:
+        raise InputError(
+            "The method dp draws new records: it changes none.",
+            "Use `shoal publish`, or `shoal dp-release` for a file.",
+        )
     if name not in METHODS:
         near = get_close_matches(str(name), METHODS, n=1)
         hint = f"Did you mean '{near[0]}'? " if near else ""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from shoal.errors import InputError, Message, Setting, joined
-from shoal.methods.households import refuses_households
 from shoal.methods.results import Anonymized
-from shoal.models import TCloseness
+from shoal.methods.units import refuses_households
+from shoal.models import KAnonymity, TCloseness
 from shoal.policy import Policy, share_of
 from shoal.ranges.hierarchy.given import check_files, given_hierarchies
 from shoal.storage import Table
@@ -104,6 +104,8 @@ class Method(MethodOptions, ABC):
     by_default: ClassVar[bool] = False
     # whether it changes tables that do not fit in memory, block by block on disk (`change_on_disk`)
     past_memory: ClassVar[bool] = False
+    # whether quasi-identifiers stay as they are: without a list of them they are all columns
+    keeps_values: ClassVar[bool] = False
 
     def lacks(self) -> str | None:
         """What it needs (`needs a resolution …`) that no table has: it is refused before one is read."""
@@ -125,14 +127,22 @@ class Method(MethodOptions, ABC):
         """Row count above which duplicates are aggregated to a table of tuples with counts; None: never."""
         return None
 
+    def by_part(self, policy: Policy) -> int | None:
+        """Row count above which rows that an engine keeps are changed part by part where they are; None: never."""
+        return None
+
+    def change_in_parts(self, table: Table, policy: Policy) -> Anonymized:
+        """Change a table whose rows are elsewhere."""
+        raise NotImplementedError(f"{self.name} takes all rows at once")
+
     @abstractmethod
     def change(
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
     ) -> Anonymized:
         """Change a table for which the method is allowed."""
 
-    def refused_on_disk(self) -> str | None:
-        """Which of its options cannot be kept for rows on disk."""
+    def refused_on_disk(self, policy: Policy) -> str | None:
+        """Which of its options, or of the policy, cannot be kept for rows on disk."""
         return None
 
     def change_on_disk(
@@ -158,7 +168,10 @@ class Method(MethodOptions, ABC):
                 Message("The method {} {}.", self.name, reason), "Name another method, or change the policy."
             )
         start = time.perf_counter()
-        if spill is None:
+        if table.elsewhere is not None:
+            rows = table.elsewhere.only(policy.quasi_identifiers)
+            result = self.change_in_parts(replace(table, elsewhere=rows), policy)
+        elif spill is None:
             result = self.change(table, policy, conditions, k_without_policy)
         else:
             result = self.change_on_disk(table, policy, conditions, spill)
@@ -294,3 +307,15 @@ def needs_numbers(table: Table, policy: Policy) -> str | None:
         if column.nulls:
             return f"needs every value, and column '{column.name}' has {column.nulls:,} missing values"
     return None
+
+
+# rows from which on a table is changed where it is; what is said of smaller ones is what one machine finds
+IN_PARTS = 1 << 20
+
+
+def can_be_parted(policy: Policy) -> bool:
+    """Whether nothing is asked for but k, of single records."""
+    alone = all(isinstance(model, KAnonymity) for model in policy.models)
+    return (
+        alone and not (policy.counted_by or policy.set_columns) and policy.null_rule != "wildcard" and not policy.types
+    )

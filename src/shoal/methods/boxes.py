@@ -13,10 +13,17 @@ from pydantic import Field
 from shoal.errors import InputError, Message
 from shoal.methods.base import Method, closeness_told
 from shoal.methods.findings import Findings, evidence_of_result, findings_of, judged
-from shoal.methods.grouping import GroupCheck, is_plain
-from shoal.methods.households import Nested, one_of_them
 from shoal.methods.results import Anonymized
-from shoal.methods.units import mean_weights, suppressed_rows_of, units_of, varies_within_persons
+from shoal.methods.units import (
+    GroupCheck,
+    Nested,
+    is_plain,
+    mean_weights,
+    one_of_them,
+    suppressed_rows_of,
+    units_of,
+    varies_within_persons,
+)
 from shoal.models import Evidence, XYAnonymity
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, BoxedByColumn, has_order
@@ -73,7 +80,7 @@ class BoxMethod(Method):
         classes = without_suppressed(classes, list(released.values()))
         close = closeness_told(policy)
         findings = findings_of(table, columns, boxed, released, classes, conditions, close, means, weights=weights)
-        findings = _without_order(findings, columns)
+        findings = without_order(findings, columns)
         if all(column.nature in ("truthful", "unchanged") for column in released.values()):
             findings = replace(findings, loss=loss_of_boxes(columns, boxed, leaves, weights))
         evidence = evidence_of_result(table, policy, released, classes[0])
@@ -82,6 +89,43 @@ class BoxMethod(Method):
         models = judged(policy, evidence)
         parameters = {**parameters, "interval": self.interval}
         return Anonymized(self.name, models, findings, table, policy, parameters, released)
+
+    def measured_on_disk(
+        self,
+        table: Table,
+        policy: Policy,
+        conditions: Sequence[ColumnCondition],
+        boxed: BoxedByColumn,
+        parameters: dict[str, Any],
+        leaves: Mapping[str, Array] | None = None,
+    ) -> Anonymized:
+        """The same of rows on disk, block by block."""
+        from shoal.methods.past_memory import counted_release, needed_columns
+
+        columns = table.select(policy.quasi_identifiers)
+        released = {column.name: released_columns(column, boxed, self.interval) for column in columns}
+        tuples, shown = counted_release(table, released, needed_columns(policy, conditions))
+        labels = [column for entry in shown.values() for column in entry.encoded]
+        classes = without_suppressed(class_of_each_row(pack(labels)), list(shown.values()))
+        cost, loss = cost_of_boxes(columns, boxed), information_loss(columns, boxed)
+        # ranges of a column are equal or apart, or have k records and more, so that a class of one record is unique
+        findings = replace(
+            findings_of(tuples, columns, None, shown, classes, conditions, closeness_told(policy), cost=cost),
+            modified_rows=boxed.modified_rows(),
+            information_loss=loss.total,
+            information_loss_by_column=loss.by_column,
+            change=change_of(columns, boxed),
+        )
+        findings = without_order(findings, columns)
+        if all(column.nature in ("truthful", "unchanged") for column in released.values()):
+            findings = replace(findings, loss=loss_of_boxes(columns, boxed, leaves))
+        models = judged(policy, evidence_of_result(tuples, policy, shown, classes[0]))
+        parameters = {**parameters, "interval": self.interval}
+        return Anonymized(self.name, models, findings, table, policy, parameters, released)
+
+    def refused_on_disk(self, policy: Policy) -> str | None:
+        """The mean of a box takes the values of its records."""
+        return Message("means of records are not supported (`{interval}` mean)") if self.interval == "mean" else None
 
 
 class BoxesByColumn(BoxMethod):
@@ -113,10 +157,6 @@ class BoxesOnDisk(BoxesByColumn):
 
     past_memory: ClassVar[bool] = True
 
-    def refused_on_disk(self) -> str | None:
-        """The mean of a box takes the values of its records."""
-        return Message("means of records are not supported (`{interval}` mean)") if self.interval == "mean" else None
-
     @abstractmethod
     def boxed_on_disk(self, table: Table, policy: Policy, spill: Spill) -> BoxedByColumn:
         """The boxes of a table whose rows are on disk."""
@@ -125,27 +165,8 @@ class BoxesOnDisk(BoxesByColumn):
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
     ) -> Anonymized:
         """Make the boxes, write them, measure what was written, block by block."""
-        from shoal.methods.on_disk.measured import counted_release, needed_columns
-
-        boxed, columns = self.boxed_on_disk(table, policy, spill), table.select(policy.quasi_identifiers)
-        released = {column.name: released_columns(column, boxed, self.interval) for column in columns}
-        tuples, shown = counted_release(table, released, needed_columns(policy, conditions))
-        labels = [column for entry in shown.values() for column in entry.encoded]
-        classes = without_suppressed(class_of_each_row(pack(labels)), list(shown.values()))
-        cost, loss = cost_of_boxes(columns, boxed), information_loss(columns, boxed)
-        # ranges of a column are equal or apart, or have k records and more, so that a class of one record is unique
-        findings = replace(
-            findings_of(tuples, columns, None, shown, classes, conditions, closeness_told(policy), cost=cost),
-            modified_rows=boxed.modified_rows(),
-            information_loss=loss.total,
-            information_loss_by_column=loss.by_column,
-            change=change_of(columns, boxed),
-        )
-        if all(column.nature in ("truthful", "unchanged") for column in released.values()):
-            findings = replace(findings, loss=loss_of_boxes(columns, boxed))
-        models = judged(policy, evidence_of_result(tuples, policy, shown, classes[0]))
-        parameters = {**self.parameters_of(policy), "interval": self.interval}
-        return Anonymized(self.name, models, findings, table, policy, parameters, released)
+        boxed = self.boxed_on_disk(table, policy, spill)
+        return self.measured_on_disk(table, policy, conditions, boxed, self.parameters_of(policy))
 
     @abstractmethod
     def parameters_of(self, policy: Policy) -> dict[str, Any]:
@@ -164,7 +185,7 @@ def without_suppressed(classes: tuple[Array, int], released: Sequence[ReleasedCo
     return found, count
 
 
-def _without_order(findings: Findings, columns: Sequence[Column]) -> Findings:
+def without_order(findings: Findings, columns: Sequence[Column]) -> Findings:
     """The papers' information loss is a distance between values: categories have none."""
     ordered = {column.name for column in columns if has_order(column)}
     if len(ordered) == len(columns):

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from shoal.methods.boxes import BoxMethod, around
-from shoal.methods.households import Nested
 from shoal.methods.results import Anonymized
-from shoal.methods.units import units_of
+from shoal.methods.units import Nested, units_of
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, Side
 from shoal.ranges.forms import as_nodes, with_short_sets
@@ -72,8 +71,26 @@ class CategoryMethod(BoxMethod):
     ) -> Anonymized:
         """Lay the categories out by their trees, group, label the groups, measure what was written."""
         names = policy.quasi_identifiers
-        needed = sorted({name for model in policy.models for name in model.needs})
-        given = given_hierarchies(self.hierarchies or policy.hierarchies, [*names, *needed])
+        policy, labelled, near = self.laid_out(table, policy)
+        if (planned := self.planned(table, policy, near, conditions)) is not None:
+            return planned
+        table, boxed, parameters = self.parted(table, policy, near)
+        columns = table.select(names)
+        findings = self.more_findings(columns, boxed, near, units_of(table, policy).weights_of_rows)
+        if self.interval != "mean":  # the most frequent category stands for its group
+            sides = {column.name: self.side_of(labelled, column, around(boxed, column)) for column in columns}
+            boxed = boxed.with_sides(sides) if isinstance(boxed, Nested) else Boxed(boxed.box_of_row, sides)
+        parameters["category_trees"] = sources_of(labelled)
+        result = self.measured(table, policy, conditions, boxed, parameters, leaves_of(labelled))
+        result = self.with_nodes(result, policy, labelled)
+        return replace(result, findings=replace(result.findings, **findings))
+
+    def laid_out(
+        self, table: Table, policy: Policy
+    ) -> tuple[Policy, dict[str, ColumnLabelling], dict[str, ColumnLabelling]]:
+        """The policy with the trees that were given, how columns are labelled, and which lie along their tree."""
+        names = policy.quasi_identifiers
+        given = given_hierarchies(self.hierarchies or policy.hierarchies, [*names, *sorted(policy.needed)])
         if given:
             from shoal.methods.search.plan import embedded
 
@@ -81,35 +98,40 @@ class CategoryMethod(BoxMethod):
         columns = table.select(names)
         trees = {name: tree for name, tree in trees_in_values(given, columns).items() if name in names}
         counted = counting_records(table, names, policy.count)
-        labelled = labellings(counted, trees, self.category_labels, self.complete_hierarchies)
+        pairs = None
+        if table.elsewhere is not None:
+            from shoal.methods.partition.in_parts import pair_counts
+
+            pairs = pair_counts(table, names)
+        labelled = labellings(counted, trees, self.category_labels, self.complete_hierarchies, pairs)
         check_labels(
             {name: tree for name, tree in trees.items() if name in labelled and labelled[name].labels == "node"}
         )
         near = {name: labelling for name, labelling in labelled.items() if labelling.labels != "range"}
-        if (planned := self.planned(table, policy, near, conditions)) is not None:
-            return planned
-        table, boxed, parameters = self.parted(table, policy, near)
-        columns = table.select(names)
-        findings = self.more_findings(columns, boxed, near, units_of(table, policy).weights_of_rows)
-        if self.interval != "mean":  # the most frequent category stands for its group
-            sides = {
-                column.name: self._side(column, around(boxed, column), labelled.get(column.name)) for column in columns
-            }
-            boxed = boxed.with_sides(sides) if isinstance(boxed, Nested) else Boxed(boxed.box_of_row, sides)
-        leaves = {name: labelling.leaf_numbers for name, labelling in labelled.items()}
-        parameters["category_trees"] = {
-            name: {"labels": labelling.labels, "source": labelling.source} for name, labelling in labelled.items()
-        }
-        known = {name: numbers for name, numbers in leaves.items() if numbers is not None}
-        result = self.measured(table, policy, conditions, boxed, parameters, known)
-        # what nodes hold is for the owner of the release: it names values of the data
-        shown = {name: labelled[name].tree for name, column in result.columns.items() if column.form.kind == "node"}
-        return replace(result, plan=_plan(policy, shown), findings=replace(result.findings, **findings))
+        return policy, labelled, near
 
-    def _side(self, column: Column, boxed: Boxed, labelling: ColumnLabelling | None) -> Side:
+    def with_nodes(self, result: Anonymized, policy: Policy, labelled: Mapping[str, ColumnLabelling]) -> Anonymized:
+        """A result with what its nodes hold: for the owner of the release, for they name values of the data."""
+        shown = {name: labelled[name].tree for name, column in result.columns.items() if column.form.kind == "node"}
+        return replace(result, plan=_plan(policy, shown))
+
+    def side_of(self, labelled: Mapping[str, ColumnLabelling], column: Column, boxed: Boxed) -> Side:
+        """A column of boxes as it is labelled."""
+        labelling = labelled.get(column.name)
         if labelling is not None and labelling.labels == "node":
             return as_nodes(column, boxed, labelling.on_column)
         return with_short_sets(boxed.sides[column.name], self.largest_set)
+
+
+def leaves_of(labelled: Mapping[str, ColumnLabelling]) -> dict[str, Array]:
+    """The leaves of trees over columns of numbers."""
+    leaves = {name: labelling.leaf_numbers for name, labelling in labelled.items()}
+    return {name: numbers for name, numbers in leaves.items() if numbers is not None}
+
+
+def sources_of(labelled: Mapping[str, ColumnLabelling]) -> dict[str, dict[str, str]]:
+    """How columns are labelled, for the manifest."""
+    return {name: {"labels": labelling.labels, "source": labelling.source} for name, labelling in labelled.items()}
 
 
 def _plan(policy: Policy, trees: Mapping[str, Hierarchy]) -> LatticePlan | None:

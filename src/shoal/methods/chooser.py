@@ -6,16 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
+
 from shoal import progress
 from shoal.errors import InputError, Message, PolicyNotMet, Setting, check_choice, joined
 from shoal.methods import METHODS, Method, methods_with
 from shoal.methods.base import k_of
-from shoal.methods.frontier import best_for_each_k, for_policy, frontier_of, tried_for_other_ks
-from shoal.methods.outcomes import Candidate, MethodChoice
+from shoal.methods.findings import evidence_of_result, judged
+from shoal.methods.outcomes import Candidate, FrontierPoint, MethodChoice
 from shoal.methods.results import Anonymized
-from shoal.methods.sampling import SAMPLE, members_of, sample_of
-from shoal.methods.trials import Clock, Trial, TrialTask, common_figure, cost, cost_by_model, tried
-from shoal.models import LDiversity
+from shoal.methods.trials import (
+    SAMPLE,
+    Clock,
+    Trial,
+    TrialTask,
+    common_figure,
+    cost,
+    cost_by_model,
+    members_of,
+    sample_of,
+    tried,
+)
+from shoal.models import AnyModel, KAnonymity, LDiversity
 from shoal.policy import Policy
 from shoal.storage import Table
 from shoal.vocabulary import Prefer
@@ -23,6 +35,7 @@ from shoal.wording import counted, percent
 
 if TYPE_CHECKING:
     from shoal.policy.conditions import ColumnCondition
+
 
 _WARM = 500
 # a table that is so many times larger than the sample: what loading a method takes must not be multiplied
@@ -291,3 +304,73 @@ def _values_of(table: Table, name: str) -> int:
 def _cure(policy: Policy, options: Mapping[str, Any]) -> str:
     wide_open = options.get("suppression") in (1, 1.0, "100%") or policy.suppression == 1
     return "Ask for less." if wide_open else _ASK_LESS
+
+
+# What a lower risk costs: the chosen method for a few other k. A release with classes of 10 also has classes of 5.
+
+
+_KS = (2, 3, 5, 10, 20, 50)
+_EXTRA_RUNS = 3
+
+
+def other_ks(own: int, most: int) -> list[int]:
+    """At most three other k, the next larger one first, for a release with larger classes may lose less by luck.
+
+    >>> other_ks(5, 1000), other_ks(2, 1000), other_ks(100, 1000), other_ks(5, 8)
+    ([10, 3, 20], [3, 5, 10], [50, 20, 10], [3, 2])
+    """
+    larger = [k for k in _KS if own < k <= most]
+    smaller = [k for k in reversed(_KS) if k < own]
+    order = [*larger[:1], *smaller[:1], *larger[1:], *smaller[1:]]
+    return order[:_EXTRA_RUNS]
+
+
+def tried_for_other_ks(best: Trial, table: Table, task: TrialTask, clock: Clock) -> dict[int, Trial]:
+    """The chosen method for its own k and for others, as long as there is time for another run; what holds."""
+    own = k_of(task.policy)
+    if own is None:
+        return {}
+    trials = {own: best}
+    # what other models imply holds for every k
+    least = k_of(task.policy.model_copy(update={"models": _without_k(task.policy)})) or 1
+    for k in [k for k in other_ks(own, table.rows // 2) if k >= least]:
+        if clock.left < best.candidate.seconds:
+            break
+        progress.report(f"trying {best.method.name} for k = {k}", 0)
+        trial = tried(best.method, table, task.with_k(k), clock.left)
+        if trial.candidate.verdict == "holds":
+            trials[k] = trial
+    return dict(sorted(trials.items()))
+
+
+def _without_k(policy: Policy) -> list[AnyModel]:
+    return [model for model in policy.models if not isinstance(model, KAnonymity)]
+
+
+def best_for_each_k(trials: Mapping[int, Trial], figure: str, prefer: Prefer) -> dict[int, int]:
+    """For each k the k whose release costs least of those with classes as large: a whole release, not two figures."""
+    return {
+        k: min(
+            (other for other in trials if other >= k), key=lambda other: cost(trials[other].candidate, figure, prefer)
+        )
+        for k in trials
+    }
+
+
+def frontier_of(trials: Mapping[int, Trial], best: Mapping[int, int]) -> list[FrontierPoint]:
+    """The points, the smallest k first."""
+    points = []
+    for k, other in best.items():
+        candidate = trials[other].candidate
+        points.append(FrontierPoint(k, 1 / k, candidate.information_loss, candidate.loss, other))
+    return points
+
+
+def for_policy(result: Anonymized, policy: Policy) -> Anonymized:
+    """A release that was made for a larger k, judged by the policy that was asked for."""
+    own = result.policy.model_copy(update={"models": policy.models})
+    nobody = np.zeros(result.table.rows, np.int64)
+    levels = result.parameters.get("levels")
+    evidence = evidence_of_result(result.table, own, result.columns, nobody, levels, shown_values=True)
+    plan = None if result.plan is None else replace(result.plan, policy=own)
+    return replace(result, policy=own, models=judged(own, evidence), plan=plan, verdict=None)  # type: ignore[arg-type]

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from shoal.methods.outcomes import LatticeOutcome, MethodChoice, ModelCost, StrategyFigures, SuppressionOutcome
+from shoal.methods.outcomes import (
+    LatticeOutcome,
+    MethodChoice,
+    ModelCost,
+    SetsOutcome,
+    StrategyFigures,
+    SuppressionOutcome,
+)
 from shoal.models import Evidence, TCloseness, Verdict
 from shoal.models.distances import Labels, farthest_class
 from shoal.models.evidence import evidence_of_rows
@@ -62,6 +69,7 @@ class Findings:
     loss: float | None = where_known()  # docs/quality.md
     cost_by_model: list[ModelCost] | None = where_known()  # where several models were asked for
     unseen_rows: int | None = where_known()  # suppressed because they lie in no box of a plan
+    sets: SetsOutcome | None = where_known()  # of items or events
     search: LatticeOutcome | None = merged(default=None)
     suppression: SuppressionOutcome | None = merged(default=None)
     choice: MethodChoice | None = merged(default=None)
@@ -179,11 +187,7 @@ def evidence_of_result(
     ):  # these look at the released values themselves
         shown = {entry.name: entry for column in released.values() for entry in column.encoded}
         names = list(shown)
-        needed = {name for model in policy.models for name in model.needs} | {
-            policy.count,
-            policy.person,
-            policy.weight,
-        } - {None}
+        needed = {*policy.needed, policy.count, policy.person, policy.weight}
         beside = {name: column for name, column in table.columns.items() if name in needed - set(names)}
         # where nothing was changed, `*` is a text of the original
         starred = [name for column in released.values() if column.nature != "unchanged" for name in column.names]
@@ -197,6 +201,6 @@ def evidence_of_result(
         class_of_row[~stars] = rows
     else:
         class_of_row = class_of_each_row(Coded(class_of_row, cardinality))[0]
-    sensitive = {name: table[name] for model in policy.models for name in model.needs}
+    sensitive = {name: table[name] for name in policy.needed}
     trees = trees_of(policy, list(sensitive.values()))
     return evidence_of_rows(class_of_row, sensitive, weights=table.records, trees=trees)

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from shoal.errors import InputError, Message
 from shoal.methods.base import Importance, Method, Share, closeness_told
 from shoal.methods.findings import evidence_of_result, findings_of, judged
-from shoal.methods.households import one_of_them
 from shoal.methods.outcomes import LatticeOutcome
+from shoal.methods.past_memory import BYTES_PER_ROW, needed_columns
 from shoal.methods.results import Anonymized
+from shoal.methods.units import one_of_them
 from shoal.policy import Policy
-from shoal.storage import Table
+from shoal.ranges.columns import ReleasedColumns, as_it_was
+from shoal.storage import Column, Table
+from shoal.storage.external import TupleOfRow
+from shoal.storage.spill import Spill
+from shoal.storage.table import blocks_of, records_with
+from shoal.storage.tuples import counted_tuples
 from shoal.utility.cost import cost_of_labels
 from shoal.vocabulary import Minimize
+from shoal.wording import in_units
 
 if TYPE_CHECKING:
     from shoal.methods.search.generalize import Generalized, SearchOptions
     from shoal.methods.search.lattice import Prepared
     from shoal.methods.search.plan import LatticePlan
     from shoal.policy.conditions import ColumnCondition
-    from shoal.storage.spill import Spill
 
 
 # larger tables are not read again to measure their information loss
@@ -145,7 +152,6 @@ class Lattice(Method):
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
     ) -> Anonymized:
         """Search on the tuples that there are, and give every row what its tuple becomes."""
-        from shoal.methods.on_disk.levels import generalised_on_disk
 
         return generalised_on_disk(self, table, policy, conditions, spill)
 
@@ -194,7 +200,7 @@ def by_plan(table: Table, plan: LatticePlan) -> Anonymized:
     from shoal.ranges.hierarchy.given import given_hierarchies
 
     policy = plan.policy
-    needed = {name for model in policy.models for name in model.needs}
+    needed = set(policy.needed)
     hierarchies = {
         **given_hierarchies(policy.hierarchies, needed),
         **{n: replace(tree, in_values=True) for n, tree in plan.trees.items()},
@@ -276,3 +282,54 @@ def _loss(solved: Generalized, options: SearchOptions) -> float:
 def _levels(solved: Generalized) -> dict[str, int] | None:
     """The level of each column; several rounds have no level of their own."""
     return solved.levels if len(solved.rounds) == 1 else None
+
+
+# The lattice for rows on disk: searched on the counted tuples, and every row given what its tuple becomes.
+
+
+def generalised_on_disk(
+    method: Lattice, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
+) -> Anonymized:
+    """Search on the tuples, measure on them, write the rows."""
+    names = policy.quasi_identifiers
+    tuples = counted_tuples(table, [*names, *needed_columns(policy, conditions)])
+    _check_tuples(tuples.rows, spill)
+    generalised = method.change(tuples, policy, conditions)
+    columns = _spread(generalised.columns, tuples.select(names), table, spill)
+    return replace(generalised, table=table, columns=columns)
+
+
+def _check_tuples(count: int, spill: Spill) -> None:
+    if count * BYTES_PER_ROW > spill.budget:
+        raise InputError(
+            f"The table has {count:,} different combinations of what the policy looks at, and searching them takes "
+            f"{in_units(count * BYTES_PER_ROW)} of memory: {in_units(spill.budget)} may be used.",
+            Message(
+                "Set `{memory}` to {}, choose fewer quasi-identifiers, or the `{method}` sorted-clusters or coarsen.",
+                in_units(1.05 * count * BYTES_PER_ROW),
+            ),
+        )
+
+
+def _spread(
+    released: Mapping[str, ReleasedColumns], tuples: Sequence[Column], table: Table, spill: Spill
+) -> dict[str, ReleasedColumns]:
+    """What tuples became, over the rows."""
+    columns = table.select([column.name for column in tuples])
+    which = TupleOfRow(tuples, columns)
+    shown = {name: entry.encoded[0] for name, entry in released.items() if entry.nature != "unchanged"}
+    files = {name: spill.new_file("labels") for name in shown}
+    for block in blocks_of(table.rows):
+        tuple_of_row = which.of(block)
+        for name, column in shown.items():
+            files[name].append(column.codes[tuple_of_row])
+    spread_columns = {}
+    for name, entry in released.items():
+        if name not in shown:
+            spread_columns[name] = as_it_was(table[name])
+            continue
+        label = shown[name]
+        codes = files[name].mapped(label.codes.dtype)
+        held = replace(label, codes=codes, nulls=records_with(codes, len(label.values)), records=None)
+        spread_columns[name] = ReleasedColumns.in_codes([held], entry.nature, np.zeros(0, bool), entry.form)
+    return spread_columns

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from shoal.errors import InputError
+from shoal.errors import InputError, Message
 from shoal.methods.base import needs_numbers, takes_records_only
 from shoal.methods.boxes import BoxesByColumn, MakeBoxes
 from shoal.policy import Policy
@@ -29,24 +30,36 @@ class Mask(BoxesByColumn):
     does: ClassVar[str] = "the policy's `masking` steps, one after the other, only on records that are still unique"
     source: ClassVar[str] = "Sánchez et al., Table S3"
 
+    steps: Literal["policy", "table-s3"] = Field(
+        default="policy",
+        description="policy: its `masking`. table-s3: the ten steps of that table, on discharges with its names of "
+        "columns, seven of which decide who is unique.",
+    )
+
     def allowed(self, table: Table, policy: Policy) -> str | None:
-        """Numbers and dates, and steps in the policy."""
-        if not policy.masking:
-            return "needs masking steps: `masking` in the policy"
+        """Numbers and dates, and steps in the policy or of a table that is known."""
+        if self.steps == "policy" and not policy.masking:
+            return Message("needs masking steps: `masking` in the policy, or `{steps}` table-s3")
         return takes_records_only(policy) or needs_numbers(table, policy)
 
     def check_columns(self, table: Table, policy: Policy) -> None:
         """Every step is about a quasi-identifier."""
         super().check_columns(table, policy)
         names = policy.quasi_identifiers
-        if unknown := [step.column for step in policy.masking if step.column not in names]:
-            raise InputError.missing_columns(unknown, names, "The list of quasi-identifiers, which `masking` is about,")
+        about = dict.fromkeys(step.column for step in self._chosen(policy)[0])
+        if unknown := [name for name in about if name not in names]:
+            raise InputError.missing_columns(unknown, names, "The list of quasi-identifiers, which masking is about,")
 
     def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
         """What the steps leave."""
+        steps, counted = self._chosen(policy)
+        return lambda columns: mask(columns, steps, counted).boxed, {"steps": len(steps)}
 
-        steps = [MaskStep(step.column, step.groups, step.digits) for step in policy.masking]
-        return lambda columns: mask(columns, steps).boxed, {"steps": len(steps)}
+    def _chosen(self, policy: Policy) -> tuple[Sequence[MaskStep], Sequence[str] | None]:
+        """The steps, and which columns decide who is unique (None: all)."""
+        if self.steps == "table-s3":
+            return TABLE_S3, list(dict.fromkeys(step.column for step in TABLE_S3))
+        return [MaskStep(step.column, step.groups, step.digits) for step in policy.masking], None
 
 
 # Sequential masking (Sánchez et al., Table S3): what is still unique is masked one step further.
@@ -69,6 +82,9 @@ class MaskStep:
     """One step: a column to groups that start at `starts`, to a code without its last `digits`, or to `*` (neither).
 
     `domain` are the ends of the whole column, where they are wider than the values seen.
+
+    >>> MaskStep("age", starts=[0, 65], domain=(0, 85)).ranges(np.array([30.0, 97.0]))[1].tolist()
+    [64.0, 97.0]
     """
 
     column: str
@@ -84,6 +100,7 @@ class MaskStep:
         ([93700.0, 94100.0], [93799.0, 94199.0])
         """
         first, last = self.domain or (values[0], values[-1])
+        first, last = min(first, values[0]), max(last, values[-1])  # a table may hold more than is known of its column
         if self.starts is not None:
             edges = np.array([*self.starts, max(last, self.starts[-1]) + 1], float)
             group = np.searchsorted(edges, values, side="right") - 1
@@ -94,6 +111,21 @@ class MaskStep:
             width = 10**self.digits
             return values // width * width, values // width * width + width - 1
         return np.full(len(values), float(first)), np.full(len(values), float(last))
+
+
+# the ten steps of Table S3 in the printed order, by the column names of California's discharges of 2009
+TABLE_S3 = (
+    MaskStep("age_yrs", starts=AGE_GROUPS, domain=(0, 85)),
+    MaskStep("ethncty", domain=(1, 3)),
+    MaskStep("race", domain=(1, 6)),
+    MaskStep("sex", domain=(1, 4)),
+    MaskStep("age_yrs", starts=COARSE_AGE_GROUPS, domain=(0, 85)),
+    MaskStep("age_yrs", domain=(0, 85)),
+    MaskStep("adm_qtr", domain=(1, 4)),
+    MaskStep("patzip", digits=2),
+    MaskStep("patcnty"),
+    MaskStep("patzip"),
+)
 
 
 class Masked(NamedTuple):

@@ -4,23 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, get_args
+from math import ceil
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 from pydantic import Field, field_validator
 
+from shoal import progress
 from shoal.errors import InputError, Message, Setting, as_names, check_choice
-from shoal.kernels.trees import take_nearest_of_stretches
+from shoal.kernels.cuts import sort_stretches
+from shoal.kernels.trees import (
+    cones_of_sectors,
+    mdav_groups,
+    sum_of_rows,
+    take_nearest_of_stretches,
+)
 from shoal.methods.base import Importance, k_of, needs_k, t_closeness_of
 from shoal.methods.boxes import fits_groups, groups_persons, groups_that_fail
 from shoal.methods.categories import CategoryMethod
-from shoal.methods.grouping import MakeGroups, boxes_by_unit, is_plain
-from shoal.methods.households import households_of, of_households
 from shoal.methods.partition import counted_groups
 from shoal.methods.partition.groups import Effort, FailsPolicy
 from shoal.methods.partition.peel import RecordTree, outermost_first, tree_of
 from shoal.methods.sorted_clusters import cut
-from shoal.methods.units import GroupUnits, Units, about
+from shoal.methods.units import (
+    GroupUnits,
+    MakeGroups,
+    Units,
+    about,
+    boxes_by_unit,
+    households_of,
+    is_plain,
+    of_households,
+)
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, box_clusters, check_k
 from shoal.ranges.columns import Form
@@ -122,9 +137,7 @@ def _rows_of_strata(rows: int, strata: Sequence[Column]) -> list[Array]:
 def _groups(points: Array, k: int, effort: Effort, mdav: bool, seed: int) -> tuple[Array, int]:
     """The group of each record, and how many groups there are."""
     if mdav:
-        from shoal.methods.mdav import mdav as published
-
-        return published(points, k)
+        return published_mdav(points, k)
     if points.shape[1] == 1:
         from shoal.methods.partition.blocks import cheapest_runs
 
@@ -154,7 +167,7 @@ def _close(points: Array, confidential: Column, k: int, t: float | None) -> Arra
 def _allowed(points: Array, strata: Sequence[Column], group: Array, fails_policy: FailsPolicy) -> Array:
     """Groups merged, each stratum by itself, until a policy allows all of them."""
     from shoal.methods.partition.groups import Groups
-    from shoal.methods.partition.repair import merged_until_allowed
+    from shoal.methods.partition.mondrian import merged_until_allowed
 
     allowed_group = np.empty_like(group)
     groups = 0
@@ -354,3 +367,88 @@ def _used(near: Mapping[str, ColumnLabelling]) -> dict[str, ColumnTree]:
 
     trees = {name: (labelling.labels, labelling.on_column) for name, labelling in near.items()}
     return {name: tree for name, (labels, tree) in trees.items() if labels == "node" or len(tree.place) > MOST_APART}
+
+
+# MDAV (Domingo-Ferrer, Mateo-Sanz; Domingo-Ferrer, Torra), exactly, with a k-d tree.
+#
+# While at least 3k records are left: the record farthest from their mean and its k-1 nearest are a group, then the
+# record farthest from that one and its k-1 nearest. With 2k left, one more group around the farthest; the rest is a
+# group. Ties go to the smaller row number. Nothing is approximated: the farthest records come from sectors around an
+# earlier mean, which bound how far a record can be; the nearest from a tree with deletion.
+
+# The record farthest from a point, exactly: records in sectors around an anchor, in each the farthest from it first.
+#
+# A sector is a cone of directions: its axis and the widest angle of a record to it. A record at distance r from the
+# anchor, seen from there at least at the angle t to the way to a point at distance v, is at most sqrt(r^2 + v^2 - 2 r v
+# cos t) from that point: most sectors are ruled out by their outermost record, and the search in the others ends a few
+# records on. Sectors are kept in 32 bits and bounds widened by more than that rounds; what they do not rule out is
+# measured in 64.
+
+
+class Sectors(NamedTuple):
+    """Records sector by sector; `names` is -1 where a record was taken out, `at` is the first that may be left."""
+
+    offsets: Array
+    names: Array
+    away: Array
+    where: Array
+    at: Array
+    stops: Array
+    axes: Array
+    cosines: Array
+    anchor: Array
+
+
+def sectors_of(points: Array, left: Array, anchor: Array) -> Sectors:
+    """Put the records that are left (their numbers) into sectors: about as many as a sector has records, but no more
+    than directions in a few columns need."""
+    columns = points.shape[1]
+    offsets = points[left] - anchor
+    away = np.sqrt(np.einsum("ij,ij->i", offsets, offsets))
+    offsets /= np.where(away > 0, away, 1.0)[:, None]
+    rows = offsets.astype(np.float32)
+    del offsets
+    tree = tree_of(rows)
+    # the nodes of one level of the tree are the sectors
+    level = min(len(left).bit_length() // 2, 3 * columns, len(tree.live).bit_length() - 1)
+    nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
+    starts, stops = tree.starts[nodes].copy(), tree.starts[nodes] + tree.live[nodes]
+    axes, cosines = np.empty((columns, len(starts))), np.empty(len(starts))
+    cones_of_sectors(rows, starts, stops, axes, cosines)
+    names, inward = left[tree.names].astype(np.int32), -away[tree.names]
+    del tree
+    sort_stretches(inward, names, starts, stops)
+    where = np.empty(len(points), np.int32)
+    where[names] = np.arange(len(names), dtype=np.int32)
+    rows = (points[names] - anchor).astype(np.float32)
+    return Sectors(rows, names, -inward.astype(np.float32), where, starts, stops, axes, cosines, anchor)
+
+
+# sectors are made anew, around the mean of what is left, when this share of their records is left
+_ANEW = 0.4
+# how often it is told how far it is
+_REPORTS = 100
+
+
+def published_mdav(points: Array, k: int) -> tuple[Array, int]:
+    """The group of each record, and how many groups there are."""
+    size, columns = points.shape
+    total, rest = np.zeros(columns), np.zeros(columns)
+    sum_of_rows(points, total, rest)
+    sectors = sectors_of(points, np.arange(size), (total + rest) / size)
+    # the tree after the sectors, which take more memory while they are made than afterwards
+    rows, group = points.copy(), np.full(size, -1, np.int64)
+    tree, left, groups = tree_of(rows), size, 0
+    while left >= 2 * k:
+        least = max(2 * k, ceil(_ANEW * left))
+        while left >= least:  # in parts, so that it can be told how far it is
+            progress.report("grouping", size - left, size)
+            until, before = max(least, left - max(size // _REPORTS, 2 * k)), groups
+            groups = mdav_groups(points, group, total, rest, left, groups, k, until, rows, *tree, *sectors)
+            left -= k * (groups - before)
+        del sectors
+        remaining = np.flatnonzero(group < 0)
+        left = len(remaining)
+        sectors = sectors_of(points, remaining, (total + rest) / left)
+    group[group < 0] = groups
+    return group, groups + 1

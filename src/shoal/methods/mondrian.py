@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
 from shoal.errors import InputError, Message
-from shoal.methods.base import Importance, k_of, needs_k, takes_records_only
+from shoal.methods.base import IN_PARTS, Importance, can_be_parted, k_of, needs_k, takes_records_only
 from shoal.methods.boxes import fits_groups, groups_persons, groups_that_fail
-from shoal.methods.categories import CategoryMethod
+from shoal.methods.categories import CategoryMethod, leaves_of, sources_of
 from shoal.methods.cut_plan import CategoryCells, Cells, CutPlan, NumberCells, physical_values
-from shoal.methods.grouping import MakeGroups, boxes_by_unit, is_plain
-from shoal.methods.partition import Cuts, Effort, FailsPolicy, coordinates_of, counted_groups, grouped, partition
+from shoal.methods.partition import (
+    Cuts,
+    Effort,
+    FailsPolicy,
+    coordinates_of,
+    counted_groups,
+    grouped,
+    partition,
+)
 from shoal.methods.results import Anonymized
-from shoal.methods.units import GroupUnits, Units, about
-from shoal.models import KAnonymity
+from shoal.methods.units import GroupUnits, MakeGroups, Units, about, boxes_by_unit, is_plain
 from shoal.policy import Policy
 from shoal.ranges.boxed import ALL_MISSING, NONE_MISSING, SOME_MISSING, Boxed, Sets, Side, check_k
 from shoal.ranges.columns import decimals_of
@@ -32,12 +38,19 @@ from shoal.storage.encode import encode
 from shoal.storage.texts import texts_of
 
 if TYPE_CHECKING:
+    from shoal.methods.in_parts import NearRecords
     from shoal.methods.partition.groups import Cuts, FailsPolicy
     from shoal.policy.conditions import ColumnCondition
+    from shoal.storage.spill import Spill
 
 
-# records from which on a table of tuples is cut into parts, which are grouped side by side
-_IN_PARTS = 1 << 22
+class _Layout(NamedTuple):
+    """The policy with its trees, how columns are labelled, how near records are grouped, and the parameters."""
+
+    policy: Policy
+    labelled: dict[str, ColumnLabelling]
+    group: NearRecords
+    parameters: dict[str, Any]
 
 
 class Mondrian(CategoryMethod):
@@ -52,6 +65,7 @@ class Mondrian(CategoryMethod):
     page: ClassVar[str] = "least-loss.md"
     source: ClassVar[str] = "LeFevre et al., improved"
     by_default: ClassVar[bool] = True
+    past_memory: ClassVar[bool] = True
 
     effort: Effort = Field(
         default="default",
@@ -105,23 +119,65 @@ class Mondrian(CategoryMethod):
             boxed = boxes_by_unit(table, policy, k, make)
         return boxed, self._parameters(policy)
 
-    def by_tuple(self, policy: Policy) -> int | None:
+    def by_part(self, policy: Policy) -> int | None:
         """Large tables are cut into parts, where k-anonymity is all that is asked for."""
-        alone = all(isinstance(model, KAnonymity) for model in policy.models)
-        return _IN_PARTS if alone and self.cuts == "best" and not self.plan else None
+        whole = self.cuts == "best" and not self.plan and self.interval in ("bracket", "dash")
+        return IN_PARTS if whole and can_be_parted(policy) else None
 
-    def parted(
-        self, table: Table, policy: Policy, near: Mapping[str, ColumnLabelling]
-    ) -> tuple[Table, Boxed, dict[str, Any]]:
-        """A table of tuples is cut into parts, each grouped by itself."""
-        if table.records is None:
-            return super().parted(table, policy, near)
-        from shoal.methods.partition.in_parts import partition_tuples
+    def change_in_parts(self, table: Table, policy: Policy) -> Anonymized:
+        """Each part is grouped by itself, where its rows are."""
+        from shoal.methods.in_parts import Labelled, changed_in_parts, cut_for
+        from shoal.methods.partition import in_parts
 
-        k, importance = k_of(policy) or 0, self.relative_importance(policy)
+        near = self._near(table, policy)
+        how = Labelled(near.group, self.interval, partial(self.side_of, near.labelled), leaves_of(near.labelled))
+        parts = cut_for(table, policy.quasi_identifiers, near.group.tables, near.group.k, in_parts.PART)
+        result = changed_in_parts(self.name, table, near.policy, how, parts, near.parameters)
+        return self.with_nodes(result, near.policy, near.labelled)
+
+    def _near(self, table: Table, policy: Policy) -> _Layout:
+        """How a table of columns by themselves is laid out."""
+        from shoal.methods.in_parts import NearRecords
+        from shoal.methods.partition.coordinates import coordinate_tables
+
+        k = k_of(policy) or 0
+        policy, labelled, near = self.laid_out(table, policy)
         trees = {name: labelling.on_column for name, labelling in near.items()}
-        parted, boxed = partition_tuples(table, policy.quasi_identifiers, k, self.effort, importance, trees)
-        return parted, boxed, self._parameters(policy)
+        columns = table.select(policy.quasi_identifiers)
+        tables = coordinate_tables(columns, self.relative_importance(policy), trees)
+        parameters = {**self._parameters(policy), "category_trees": sources_of(labelled)}
+        return _Layout(policy, labelled, NearRecords(tables, k, self.effort), parameters)
+
+    def refused_on_disk(self, policy: Policy) -> str | None:
+        """Parts are grouped for k alone."""
+        if self.cuts != "best" or self.plan:
+            return Message("`{cuts}` and `{plan}` are not supported")
+        if not can_be_parted(policy):
+            return "the method mondrian keeps k-anonymity alone"
+        return super().refused_on_disk(policy)
+
+    def change_on_disk(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
+    ) -> Anonymized:
+        """Each part is grouped by itself, as many records of it as fit in memory."""
+        from shoal.methods.in_parts import cut_for
+        from shoal.methods.partition import in_parts
+        from shoal.methods.past_memory import DiskRows
+
+        names = policy.quasi_identifiers
+        alone = DiskRows.of(table, names, spill)
+        near = self._near(alone, policy)
+        policy, labelled, parameters = near.policy, near.labelled, near.parameters
+        cells, parts, _ = cut_for(alone, names, near.group.tables, near.group.k, in_parts.PART)
+
+        def boxes(columns: Sequence[Column]) -> Boxed:
+            boxed, _ = near.group(0, columns)
+            sides = {column.name: self.side_of(labelled, column, boxed) for column in columns}
+            return Boxed(boxed.box_of_row, sides)
+
+        boxed = alone.elsewhere.boxed(cells, parts, boxes)
+        result = self.measured_on_disk(table, policy, conditions, boxed, parameters, leaves_of(labelled))
+        return self.with_nodes(result, policy, labelled)
 
     def _groups(
         self, columns: Sequence[Column], units: Units, k: int, *, policy: Policy, trees: Mapping[str, ColumnTree]

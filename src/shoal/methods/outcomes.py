@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any
+from typing import Any, ClassVar
 
 from shoal.errors import Message
-from shoal.results import where_known
+from shoal.policy.judgement.shown_classes import Check
+from shoal.results import Figure, Figures, Grid, Notes, Result, Section, where_known
+from shoal.storage import Table
 from shoal.vocabulary import Prefer
-from shoal.wording import percent
+from shoal.wording import counted, percent
 
 
 @dataclass(frozen=True)
@@ -156,3 +158,100 @@ class StrategyFigures:
     modified_rows: int
     classes: int
     k: int
+
+
+@dataclass(frozen=True)
+class SetsWay:
+    """One way that was tried: the share of what items say that it loses, and what became of the occurrences."""
+
+    way: str
+    loss: float
+    generalized: int
+    left_out: int
+
+
+@dataclass(frozen=True)
+class KnownFew:
+    """Somebody knows so many items of a person: the different combinations that occur and those that too few persons
+    share, and the share of persons whom items drawn at random tell from all others, before and after."""
+
+    known: int
+    combinations: int
+    rare: int
+    alone: float
+    alone_after: float
+
+
+@dataclass(frozen=True)
+class SetsOutcome:
+    """How items or events were changed. `loss`: a suppressed occurrence loses 1, one that became a node with n of N
+    leaves (n - 1) / (N - 1). `lower_bound`: what one cut of the tree alone loses at least, where one was searched."""
+
+    columns: list[str]
+    tree: str | None
+    way: str
+    loss: float
+    occurrences: int
+    generalized: int
+    left_out: int
+    joined: int
+    tried: list[SetsWay]
+    known: list[KnownFew]
+    cut_loss: float | None = where_known()
+    lower_bound: float | None = where_known()
+    optimal: bool | None = where_known()
+
+    @property
+    def in_words(self) -> str:
+        """What became of the occurrences."""
+        return (
+            f"Of {counted(self.occurrences, 'item')} that persons have, {self.generalized:,} are shown as coarser ones "
+            f"and {self.left_out:,} left out."
+        )
+
+    def sections(self) -> list[Section]:
+        """What it cost, what was tried, and what somebody who knows a few may find."""
+        rows = [(one.way, f"{one.loss:.4f}", f"{one.generalized:,}", f"{one.left_out:,}") for one in self.tried]
+        figures = [Figure("way", self.way), Figure("loss of items", f"{self.loss:.4f}")]
+        figures += [Figure("occurrences", f"{self.occurrences:,}"), Figure("left out", f"{self.left_out:,}")]
+        few = [
+            (f"{one.known}", f"{one.combinations:,}", f"{one.rare:,}", percent(one.alone), percent(one.alone_after))
+            for one in self.known
+        ]
+        heads = ("known", "combinations", "too rare", "alone before", "alone after")
+        shown: list[Section] = [
+            Figures(figures),
+            Grid(("way", "loss", "generalised", "left out"), rows, title="Ways that were tried"),
+            Grid(heads, few, title="What somebody who knows a few items finds"),
+        ]
+        notes = [f"the tree: {self.tree}"] if self.tree else []
+        if self.optimal is not None:
+            proven = "the optimum" if self.optimal else f"no cut can lose less than {self.lower_bound:.4f}"
+            notes.append(f"one cut of the tree alone loses {self.cut_loss:.4f} ({proven})")
+        notes.append("how often a person has an item is not released: each stands there once")
+        return [*shown, Notes(notes)]
+
+
+# What the release step asks of every changed table, with what holds for most of them.
+
+
+class ChangedTableResult(Result):
+    """A table that was changed and may be released; a subclass says what differs.
+
+    `personal`: it stays among those who hold the original, so that its columns need no decision.
+    """
+
+    personal: ClassVar[bool] = False
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that it keeps instead of a privacy model, by its source: none."""
+        return None
+
+    def manifest_sections(self, written: Table) -> dict[str, Any]:
+        """What a standard adds to the manifest: nothing."""
+        return {}
+
+    def checks(self, written: Table) -> list[Check]:
+        """What is asked of the written file beside the models: nothing."""
+        return []

@@ -12,9 +12,15 @@ import polars as pl
 from shoal.detection.undecided import Decisions, decision_notes, decisions_of
 from shoal.engine import engine_of
 from shoal.errors import InputError, Message
-from shoal.methods.changed_table import ChangedTableResult
 from shoal.methods.findings import Findings
-from shoal.methods.outcomes import LatticeOutcome, MethodChoice, ModelCost, StrategyFigures, SuppressionOutcome
+from shoal.methods.outcomes import (
+    ChangedTableResult,
+    LatticeOutcome,
+    MethodChoice,
+    ModelCost,
+    StrategyFigures,
+    SuppressionOutcome,
+)
 from shoal.models import Verdict
 from shoal.policy import Policy
 from shoal.policy.loading import with_roles
@@ -38,7 +44,7 @@ from shoal.results import (
 from shoal.results.sections import verdicts_grid
 from shoal.storage import Array, Column, Table
 from shoal.storage.reading import Options
-from shoal.storage.weights import record_weights
+from shoal.storage.rows import record_weights
 from shoal.systems.console import shell_line
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.vocabulary import Role
@@ -46,6 +52,7 @@ from shoal.wording import counted, figure, in_words, percent, said_of
 
 if TYPE_CHECKING:
     from shoal.methods.scrubbing.results import ScrubbedText
+    from shoal.methods.treat import TreatedColumn
 
 
 _MOST_STRATEGIES = 20
@@ -90,8 +97,15 @@ class Anonymized(ChangedTableResult):
     # what was replaced in columns of free text, without small counts; and the columns themselves
     scrubbed: dict[str, Any] | None = where_known()
     scrubbed_text: ScrubbedText | None = left_out(default=None)
+    # columns that the policy treats, as the table has them now, and the seed of what is random about it
+    treated: Mapping[str, TreatedColumn] = left_out(default_factory=dict)
+    treatment_seed: int | None = left_out(default=None)
     # how the table was read, where its rows are on disk
     reading: Options | None = left_out(default=None)
+    # the released rows, where they are made and kept by an engine
+    remote: Any = left_out(default=None)
+    # rows that are not released, because what they say is left out or stands in another row
+    rows_left_out: Array | None = left_out(default=None)
     # of the quasi-identifiers, where the policy names weights
     weighted: list[WeightedEstimate] | None = where_known()
 
@@ -116,8 +130,14 @@ class Anonymized(ChangedTableResult):
 
     @property
     def private(self) -> dict[str, Any]:
-        """What only the owner of a release may know, beside the order of rows: nothing."""
-        return {}
+        """What only the owner of a release may know, beside the order of rows: the seed of treated columns."""
+        return {} if self.treatment_seed is None else {"treatment_seed": self.treatment_seed}
+
+    def without_rows_left_out(self) -> Anonymized:
+        """The same without the rows that are not released."""
+        if self.rows_left_out is None:
+            return self
+        return replace(self, table=self.table.take(~self.rows_left_out), rows_left_out=None)
 
     @property
     def technique(self) -> str:
@@ -187,17 +207,19 @@ class Anonymized(ChangedTableResult):
 
     def manifest_columns(self) -> list[ColumnEntry]:
         """Each column of the input as the manifest lists it."""
-        return column_entries(self.table, self.policy, self.method, self.columns, self.decided_by)
+        found = column_entries(self.table, self.policy, self.method, self.columns, self.decided_by)
+        return [self.treated[entry.name].entry(entry) if entry.name in self.treated else entry for entry in found]
 
     def manifest_findings(self) -> dict[str, Any]:
         """What was found, for the manifest."""
-        told = {} if self.scrubbed is None else {"scrubbed": self.scrubbed}
+        told: dict[str, Any] = {} if self.scrubbed is None else {"scrubbed": self.scrubbed}
+        told |= {} if self.not_measured is None else {"not_measured": self.not_measured}
         return {**self.findings.to_dict(), **told}
 
     @cached_property
     def polars(self) -> pl.DataFrame:
         """The released table; columns that identify are left out."""
-        if self.on_disk:
+        if self.on_disk or self.remote is not None:
             raise InputError("The released table does not fit in memory.", "Release it to a file.")
         dropped = set(self.policy.with_role("identifier"))
         series: list[pl.Series] = []
@@ -235,15 +257,18 @@ class Anonymized(ChangedTableResult):
     @property
     def frame(self) -> Any:
         """The released table as the kind of frame that came in."""
+        if self.remote is not None:
+            return self.table.elsewhere.plain(self.remote)
         changed = {name for name, column in self.columns.items() if column.nature != "unchanged"}
-        changed |= set(self.policy.with_role("text"))
+        changed |= {*self.policy.with_role("text"), *self.treated}
         dropped = self.policy.with_role("identifier")
-        return engine_of(self.table).assign(self.table, self.polars, changed=changed, dropped=dropped)
+        kept = None if self.rows_left_out is None else ~self.rows_left_out
+        return engine_of(self.table).assign(self.table, self.polars, changed=changed, dropped=dropped, kept=kept)
 
     def as_released(self, written: int, output: Any, manifest: Any, plan: Any = None, removed: int = 0) -> Anonymized:
         """The same, with where its release is, how many records it holds, and how many suppressed ones it does not."""
         path, found = None if plan is None else str(plan), self.findings
-        if removed:
+        if removed and self.rows_left_out is None:
             left = max(found.suppressed_rows - removed, 0)
             found = replace(found, removed_rows=removed, suppressed_rows=left)
         return replace(
@@ -266,7 +291,11 @@ class Anonymized(ChangedTableResult):
             least, where = outcome.subset.k, f" on any {counted(outcome.subset.size, 'quasi-identifier')}"
         all_of_them = findings.records if self.written is None else self.written
         said = f"{counted(all_of_them, 'record')} {'anonymised' if self.written is None else 'released'}"
-        said += f"{said_of(all_of_them, findings.suppressed_rows, f'{among} {least:,}{where}')}."
+        if self.columns:
+            said += f"{said_of(all_of_them, findings.suppressed_rows, f'{among} {least:,}{where}')}"
+        said += "."
+        if findings.sets is not None:
+            said += f" {findings.sets.in_words}"
         if findings.removed_rows:
             said += (
                 f" {counted(findings.removed_rows, 'suppressed record')} removed: left in, they would break the policy."
@@ -297,6 +326,8 @@ class Anonymized(ChangedTableResult):
             shown += _choice(findings.choice)
         if findings.search is not None:
             shown += _levels(findings.search)
+        if findings.sets is not None:
+            shown += findings.sets.sections()
         if findings.suppression is not None:
             shown += _suppressed(findings.suppression, findings.k)
         shown.append(Notes(_notes(self)))
@@ -439,9 +470,26 @@ _OF_A_PLAN = Message(
 )
 
 
+def _look_like_codes(column: Column) -> bool:
+    """Whether undeclared whole numbers are rather codes than amounts."""
+    if column.declared is not None or not column.values.dtype.is_integer():
+        return False
+    from shoal.detection.column_types import propose_type
+
+    counts = column.frequencies()
+    found = propose_type(column, counts, int(counts.sum()) + column.nulls, ()).type
+    return found is not None and found.type in ("nominal", "ordered", "code", "boolean")
+
+
 def _notes(result: Anonymized) -> list[str]:
     notes = decision_notes(result.decisions)
     notes += [] if result.scrubbed_text is None else result.scrubbed_text.notes()
+    notes += [one.cost for one in result.treated.values()]
+    averaged = [name for name, column in result.columns.items() if column.form.kind == "mean"]
+    codes = [name for name in averaged if _look_like_codes(result.table[name])]
+    if codes:
+        them = "its means say" if len(codes) == 1 else "their means say"
+        notes.append(f"{in_words(codes)} may hold codes: {them} nothing then; declare them nominal (`types`)")
     if result.not_measured:
         notes.append(f"worked on disk, where {in_words(result.not_measured)} is not measured")
     if result.parameters.get("plan"):

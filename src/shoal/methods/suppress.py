@@ -14,17 +14,16 @@ from shoal.errors import InputError, Message
 from shoal.methods.base import NEEDS_K, Importance, Method, closeness_told, k_of
 from shoal.methods.boxes import with_members
 from shoal.methods.findings import evidence_of_result, findings_of, judged
-from shoal.methods.households import households_of, of_households, one_of_them
 from shoal.methods.outcomes import ReadingFigures, SubsetFigures, SuppressionOutcome
 from shoal.methods.results import Anonymized
 from shoal.methods.suppression import Reading, Suppressed, suppress
-from shoal.methods.units import Units, units_of, varies_within_persons
+from shoal.methods.units import Units, households_of, of_households, one_of_them, units_of, varies_within_persons
 from shoal.models import KAnonymity, KMatching
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, Side, numbers
-from shoal.ranges.columns import ReleasedColumns, as_it_was
-from shoal.ranges.coverage import match_tuples
+from shoal.ranges.columns import ReleasedColumns, as_it_was, scale_of
+from shoal.ranges.coverage import like_rows
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.ranges.parsing import STAR
 from shoal.storage import Array, Column, Table
@@ -58,7 +57,8 @@ def shown(found: Suppressed) -> tuple[dict[str, ReleasedColumns], tuple[Array, i
             continue
         is_text = column.values.dtype == pl.String
         own = escape(column.values) if is_text else texts_of(column.values)
-        form = ColumnForm(kind="suppressed-cells", type=type_word(column.dtype), escaped=is_text)
+        kind = type_word(column.dtype)
+        form = ColumnForm(kind="suppressed-cells", type=kind, escaped=is_text, decimals=scale_of(column))
         texts = pl.concat([with_null(own, None), pl.Series("label", [STAR])])
         codes = np.where(cells, len(texts) - 1, column.codes)
         written = texts.gather(codes).alias(column.name)
@@ -146,17 +146,8 @@ def _like(found: Suppressed, masks: Array, reading: Reading, null_rule: NullRule
     if not len(rows):
         return like
     known = (hidden[rows, None] >> np.arange(len(columns)) & 1) == 0
-    shown = [
-        Coded(np.where(there, column.codes[rows], 0), column.cardinality)
-        for column, there in zip(columns, known.T, strict=True)
-    ]
-    which, count = class_of_each_row(pack([*shown, *(Coded(there.astype(np.int64), 2) for there in known.T)]))
-    records = np.bincount(which, minlength=count)
-    if reading == "wildcard":
-        first = first_row_of_each_class(which, count)
-        tuples = [Coded(column.codes[first], column.cardinality) for column in shown]
-        records = match_tuples(tuples, known[first], records)
-    like[rows] = records[which]
+    shown = [Coded(column.codes[rows], column.cardinality) for column in columns]
+    like[rows] = like_rows(shown, known, matching=reading == "wildcard")
     return like
 
 

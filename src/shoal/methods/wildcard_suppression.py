@@ -23,10 +23,10 @@ import numpy as np
 
 from shoal import progress
 from shoal.errors import InputError, Message
-from shoal.methods.suppression_sets import groups_on, tiers
-from shoal.ranges.coverage import match_tuples
+from shoal.methods.suppression import groups_on, tiers
+from shoal.ranges.coverage import like_rows
 from shoal.storage import Array
-from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.storage.classes import Coded
 
 # flags for each combination of m columns and each tuple
 MOST_FLAGS = 400_000_000
@@ -115,13 +115,8 @@ def _give_up(codes: Sequence[Coded], counts: Array, masks: Array, free: Array, k
         if not len(shown):
             return
         known = (hidden[shown, None] >> np.arange(len(codes)) & 1) == 0
-        tuples = [np.where(there, column.codes[shown], 0) for column, there in zip(codes, known.T, strict=True)]
-        columns = [Coded(np.asarray(values), column.cardinality) for values, column in zip(tuples, codes, strict=True)]
-        which, count = class_of_each_row(pack([*columns, *(Coded(there.astype(np.int64), 2) for there in known.T)]))
-        first = first_row_of_each_class(which, count)
-        records = np.bincount(which, counts[shown], count).astype(np.int64)
-        distinct = [Coded(column.codes[first], column.cardinality) for column in columns]
-        alone = match_tuples(distinct, known[first], records)[which] < k
+        columns = [Coded(column.codes[shown], column.cardinality) for column in codes]
+        alone = like_rows(columns, known, counts[shown]) < k
         if not alone.any():
             return
         masks[shown[alone]] = everything

@@ -14,6 +14,7 @@ from shoal.models.delta_presence import DeltaPresence
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
 from shoal.models.k_matching import KMatching
+from shoal.models.known_sets import Coherence, KMAnonymity, LKCPrivacy
 from shoal.models.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from shoal.models.risk_limits import AverageRisk, HighestRisk
 from shoal.models.spread import Spread, Whole
@@ -37,6 +38,9 @@ MODELS: tuple[type[Model], ...] = (
     DeltaPresence,
     HighestRisk,
     AverageRisk,
+    KMAnonymity,
+    Coherence,
+    LKCPrivacy,
     XYAnonymity,
 )
 if TYPE_CHECKING:
@@ -50,6 +54,7 @@ __all__ = [
     "AnyModel",
     "AverageRisk",
     "BetaLikeness",
+    "Coherence",
     "DeltaDisclosure",
     "DeltaPresence",
     "EnhancedBetaLikeness",
@@ -57,9 +62,11 @@ __all__ = [
     "Evidence",
     "HighestRisk",
     "KAnonymity",
+    "KMAnonymity",
     "KMap",
     "KMatching",
     "LDiversity",
+    "LKCPrivacy",
     "Model",
     "RecursiveLDiversity",
     "Spread",

@@ -29,15 +29,11 @@ class AlphaKAnonymity(AboutSensitive):
     at_most: ClassVar[bool] = True
     joins: ClassVar[Merging] = "good"
     joins_persons: ClassVar[bool] = True
+    bound: ClassVar[str] = "alpha"
 
     model: Literal["alpha-k-anonymity"] = "alpha-k-anonymity"
     alpha: Annotated[float, Field(gt=0, lt=1)]
     k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
-
-    @property
-    def limit(self) -> float:
-        """alpha"""
-        return self.alpha
 
     @property
     def least_members(self) -> int | None:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -20,11 +20,15 @@ from shoal.population.individual import (
     expected_risk,
     least_people,
     sampled_risk,
+    weighted_risk,
 )
 from shoal.results.sections import Verdict
 from shoal.storage import Array
 from shoal.storage.classes import Coded
 from shoal.vocabulary import RiskOver
+
+if TYPE_CHECKING:
+    from shoal.models.item_sets import ItemSets
 
 # How a model behaves when classes are joined, which is what coarser columns do. `any`: a good class stays good whatever
 # joins it. `good`: good classes stay good together. `none`: neither; only looking tells.
@@ -53,6 +57,8 @@ class PeopleEstimate:
     reason: str = ""
     # what else a verdict should say of it
     note: str = ""
+    # as how many independent draws the records of each class count at least, where households are drawn whole
+    draws: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,11 @@ class Evidence:
     members: Array | None = None
     estimate: PeopleEstimate | None = None
     risk_over: RiskOver = "sample"
+    # what somebody may know of each person beside the class, looked for within it: items, those of them that are not
+    # sensitive, and events; persons in no class are a last group of their own
+    items: ItemSets | None = None
+    public_items: ItemSets | None = None
+    events: ItemSets | None = None
 
     # whether these are only some classes of a table, as a search looks at them
     partial: bool = False
@@ -90,11 +101,13 @@ class Evidence:
         people = None if self.estimate is None else self.estimate.people
         if self.estimate is None or people is None:
             return SampledRisk(None, reason="there is no estimate")
-        if self.estimate.by == "weights":
-            return SampledRisk(expected_risk(self.sizes, people), PROPORTIONAL)
         if self.partial:
-            return SampledRisk(alone_is_certain(self.sizes, people), PROPORTIONAL)
+            certain = alone_is_certain(self.sizes, people)
+            risks = expected_risk(self.sizes, people) if self.estimate.by == "weights" else certain
+            return SampledRisk(risks, PROPORTIONAL, upper=certain)
         classes = self.own / self.sizes if self.classes is None else self.classes
+        if self.estimate.by == "weights":
+            return weighted_risk(self.sizes, classes, people)
         return sampled_risk(self.sizes, classes, float(self.sizes.sum() / people.sum()))
 
     @cached_property
@@ -102,7 +115,12 @@ class Evidence:
         """The fewest people whom each class stands for, the safe end of the estimate; where there is none, itself."""
         if self.estimate is None or self.estimate.people is None:
             return self.sizes
-        return least_people(self.sizes, self.estimate.people, self.estimate.population)
+        people, draws = self.estimate.people, self.estimate.draws
+        if draws is None:
+            return least_people(self.sizes, people, self.estimate.population)
+        # groups of households, of which at least so many have been drawn, with one person each at the least
+        whole = np.maximum(np.floor(draws + 1e-9), 1.0)
+        return np.maximum(least_people(whole, people * whole / self.sizes, self.estimate.population), self.sizes)
 
     def __post_init__(self) -> None:
         if self.classes is not None and self.members is not None:
@@ -158,11 +176,15 @@ class Model(BaseModel, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     # what the figure is called in a verdict
     figure: ClassVar[str] = "size"
-    # whether large figures are bad
+    # the parameter that the figure is held against, whether large figures are bad, and whether the limit itself is
+    bound: ClassVar[str] = ""
     at_most: ClassVar[bool] = False
+    strictly: ClassVar[bool] = False
     joins: ClassVar[Merging] = "any"
     # whether it judges the table as a whole: then there is one figure, and suppressing a class is no cure
     whole: ClassVar[bool] = False
+    # whether it is about sets of items or events, which are changed in a step of their own
+    of_sets: ClassVar[bool] = False
 
     model: str
 
@@ -176,9 +198,10 @@ class Model(BaseModel, ABC):
         """One figure for each class."""
 
     @property
-    @abstractmethod
     def limit(self) -> float:
-        """What the figure is held against."""
+        """What the figure is held against: the parameter that `bound` names."""
+        limit: float = getattr(self, self.bound)
+        return limit
 
     @property
     def merging(self) -> Merging:
@@ -232,6 +255,8 @@ class Model(BaseModel, ABC):
 
     def good(self, figures: Array) -> Array:
         """Which classes keep the limit."""
+        if self.strictly:
+            return np.asarray(figures < self.limit if self.at_most else figures > self.limit)
         slack = TOLERANCE * max(1.0, abs(self.limit))
         return np.asarray(figures <= self.limit + slack if self.at_most else figures >= self.limit - slack)
 

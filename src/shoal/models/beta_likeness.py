@@ -12,7 +12,19 @@ from shoal.models.spread import Spread
 from shoal.storage import Array
 
 
-class BetaLikeness(AboutSensitive):
+class RelativeGain(AboutSensitive):
+    """A model of the gain of what is believed about a value."""
+
+    figure: ClassVar[str] = "gain"
+    at_most: ClassVar[bool] = True
+    joins: ClassVar[Merging] = "good"
+    joins_persons: ClassVar[bool] = True
+    bound: ClassVar[str] = "beta"
+
+    beta: Annotated[float, Field(gt=0)]
+
+
+class BetaLikeness(RelativeGain):
     """The relative gain (q - p) / p of every value is at most beta (Cao and Karras).
 
     Cost: one look at the sparse counts. q is a value's share in the class, p in the whole table.
@@ -24,18 +36,7 @@ class BetaLikeness(AboutSensitive):
     {'gain': 1, 'size': 1, 'failing_classes': 1}
     """
 
-    figure: ClassVar[str] = "gain"
-    at_most: ClassVar[bool] = True
-    joins: ClassVar[Merging] = "good"
-    joins_persons: ClassVar[bool] = True
-
     model: Literal["beta-likeness"] = "beta-likeness"
-    beta: Annotated[float, Field(gt=0)]
-
-    @property
-    def limit(self) -> float:
-        """beta"""
-        return self.beta
 
     def measure_cells(self, spread: Spread) -> Array:
         """The largest relative gain of a value in each cell; -1 where none is known."""
@@ -47,7 +48,7 @@ class BetaLikeness(AboutSensitive):
         return float(1 / shares[shares > 0].min() - 1) if shares.any() else 0.0
 
 
-class EnhancedBetaLikeness(AboutSensitive):
+class EnhancedBetaLikeness(RelativeGain):
     """As beta-likeness, with the limit min(beta, -ln p) for a value of share p: frequent values are held closer.
 
     The figure is the gain over that limit times beta, so that beta is the limit for all.
@@ -60,18 +61,7 @@ class EnhancedBetaLikeness(AboutSensitive):
     2.8854
     """
 
-    figure: ClassVar[str] = "gain"
-    at_most: ClassVar[bool] = True
-    joins: ClassVar[Merging] = "good"
-    joins_persons: ClassVar[bool] = True
-
     model: Literal["enhanced-beta-likeness"] = "enhanced-beta-likeness"
-    beta: Annotated[float, Field(gt=0)]
-
-    @property
-    def limit(self) -> float:
-        """beta"""
-        return self.beta
 
     def measure_cells(self, spread: Spread) -> Array:
         """The largest gain of a value in each cell, in units of its own limit."""

@@ -29,6 +29,8 @@ class DeltaDisclosure(AboutSensitive):
 
     figure: ClassVar[str] = "log_ratio"
     at_most: ClassVar[bool] = True
+    bound: ClassVar[str] = "delta"
+    strictly: ClassVar[bool] = True  # as the definition says
 
     model: Literal["delta-disclosure"] = "delta-disclosure"
     delta: Annotated[float, Field(gt=0)]
@@ -38,15 +40,6 @@ class DeltaDisclosure(AboutSensitive):
     def merging(self) -> Merging:
         """A value may be missing from one class and rare in another: joined they can break what each keeps."""
         return "good" if self.absent == "breaks" else "none"
-
-    @property
-    def limit(self) -> float:
-        """delta"""
-        return self.delta
-
-    def good(self, figures: Array) -> Array:
-        """Strictly below delta, as the definition says."""
-        return np.asarray(figures < self.delta)
 
     def measure_cells(self, spread: Spread) -> Array:
         """The largest |ln(q / p)| in each cell; q and p are the shares of members who have a value."""

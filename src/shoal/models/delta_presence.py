@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -20,10 +20,13 @@ class DeltaPresence(Model):
     >>> rows = Evidence(np.array([2, 3]), populations={"people.csv": np.array([4, 30])})
     >>> DeltaPresence(high=0.4, population="people.csv").judge(rows).worst
     {'share': 0.5, 'size': 2, 'failing_classes': 1}
+
+    A share over 1 means that the population lacks people of the table: it is not the population, and that is said.
     """
 
     figure: ClassVar[str] = "share"
     at_most: ClassVar[bool] = True
+    bound: ClassVar[str] = "high"
 
     model: Literal["delta-presence"] = "delta-presence"
     high: Annotated[float, Field(gt=0, le=1)]
@@ -42,11 +45,6 @@ class DeltaPresence(Model):
         return "none" if self.low > 0 else "good"
 
     @property
-    def limit(self) -> float:
-        """high"""
-        return self.high
-
-    @property
     def needs_population(self) -> str | None:
         """The population table."""
         return self.population
@@ -56,6 +54,14 @@ class DeltaPresence(Model):
         people = evidence.people(self.population)
         with np.errstate(divide="ignore"):
             return np.asarray(evidence.own / people)
+
+    def judged_on(self, evidence: Evidence) -> dict[str, Any]:
+        """Whether the population has fewer people than the table anywhere."""
+        lacking = int(np.count_nonzero(evidence.own > evidence.people(self.population)))
+        if not lacking:
+            return {}
+        classes = "1 class" if lacking == 1 else f"{lacking:,} classes"
+        return {"reason": f"the population has fewer people than the table in {classes}"}
 
     def good(self, figures: Array) -> Array:
         """Between low and high."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,13 +19,10 @@ class KAnonymity(Model):
     (False, {'size': 2, 'failing_classes': 1})
     """
 
+    bound: ClassVar[str] = "k"
+
     model: Literal["k-anonymity"] = "k-anonymity"
     k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
-
-    @property
-    def limit(self) -> float:
-        """k"""
-        return self.k
 
     @property
     def least_members(self) -> int | None:

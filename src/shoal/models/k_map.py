@@ -28,6 +28,7 @@ class KMap(Model):
     """
 
     figure: ClassVar[str] = "people"
+    bound: ClassVar[str] = "k"
 
     model: Literal["k-map"] = "k-map"
     k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
@@ -78,11 +79,6 @@ class KMap(Model):
         if not self.is_estimated or evidence.estimated.risks is None:
             return {}
         return {"estimate": float(1 / evidence.estimated.risks.max()), **estimated_by(evidence)}
-
-    @property
-    def limit(self) -> float:
-        """k"""
-        return self.k
 
     @property
     def needs_population(self) -> str | None:

@@ -10,9 +10,9 @@ from pydantic import Field
 
 from shoal.errors import InputError
 from shoal.models.base import Evidence, Model
-from shoal.ranges.coverage import match_tuples
+from shoal.ranges.coverage import like_rows
 from shoal.storage import Array
-from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.storage.classes import Coded
 
 
 class KMatching(Model):
@@ -30,15 +30,11 @@ class KMatching(Model):
     """
 
     figure: ClassVar[str] = "matches"
+    bound: ClassVar[str] = "k"
 
     model: Literal["k-matching"] = "k-matching"
     k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
     m: Annotated[int | None, Field(ge=1, strict=True)] = None
-
-    @property
-    def limit(self) -> float:
-        """k"""
-        return self.k
 
     @property
     def needs_keys(self) -> bool:
@@ -83,10 +79,4 @@ def _matches(evidence: Evidence, names: tuple[str, ...]) -> Array:
     """The records that match each class on some columns; counted once for all classes that look alike there."""
     codes = [evidence.keys[name].astype(np.int64) for name in names]
     known = np.stack([~evidence.stars[name] for name in names], axis=1)
-    shown = [Coded(np.where(there, code, 0), int(code.max()) + 1) for code, there in zip(codes, known.T, strict=True)]
-    flags = [Coded(there.astype(np.int64), 2) for there in known.T]
-    which, count = class_of_each_row(pack([*shown, *flags]))
-    first = first_row_of_each_class(which, count)
-    records = np.bincount(which, evidence.own, count).astype(np.int64)
-    tuples = [Coded(column.codes[first], column.cardinality) for column in shown]
-    return match_tuples(tuples, known[first], records)[which]
+    return like_rows([Coded(code, int(code.max()) + 1) for code in codes], known, evidence.own)

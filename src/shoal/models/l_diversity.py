@@ -25,14 +25,10 @@ class LDiversity(AboutSensitive):
 
     figure: ClassVar[str] = "distinct"
     joins_persons: ClassVar[bool] = True
+    bound: ClassVar[str] = "l"
 
     model: Literal["l-diversity"] = "l-diversity"
     l: Annotated[int, Field(ge=1, strict=True)]  # noqa: E741
-
-    @property
-    def limit(self) -> float:
-        """l"""
-        return self.l
 
     def measure_cells(self, spread: Spread) -> Array:
         """Distinct values of each cell; one where every member has the same value."""
@@ -52,14 +48,10 @@ class EntropyLDiversity(AboutSensitive):
 
     figure: ClassVar[str] = "effective_values"
     joins: ClassVar[Merging] = "good"
+    bound: ClassVar[str] = "l"
 
     model: Literal["entropy-l-diversity"] = "entropy-l-diversity"
     l: Annotated[float, Field(ge=1)]  # noqa: E741
-
-    @property
-    def limit(self) -> float:
-        """l"""
-        return self.l
 
     def measure_cells(self, spread: Spread) -> Array:
         """exp(entropy) of each cell; one where every member has the same value, none where no value is known."""
@@ -90,19 +82,12 @@ class RecursiveLDiversity(AboutSensitive):
     figure: ClassVar[str] = "ratio"
     at_most: ClassVar[bool] = True
     joins: ClassVar[Merging] = "good"
+    bound: ClassVar[str] = "c"
+    strictly: ClassVar[bool] = True  # as the definition says
 
     model: Literal["recursive-l-diversity"] = "recursive-l-diversity"
     c: Annotated[float, Field(gt=0)]
     l: Annotated[int, Field(ge=1, strict=True)]  # noqa: E741
-
-    @property
-    def limit(self) -> float:
-        """c"""
-        return self.c
-
-    def good(self, figures: Array) -> Array:
-        """Strictly below c, as the definition says."""
-        return np.asarray(figures < self.c)
 
     def measure_cells(self, spread: Spread) -> Array:
         """r1 over the sum from the l-th most frequent on; infinite where l > 1 and every member has the same value."""

@@ -27,13 +27,9 @@ class RiskLimit(Model):
 
     figure: ClassVar[str] = "risk"
     at_most: ClassVar[bool] = True
+    bound: ClassVar[str] = "threshold"
 
     threshold: Annotated[float, Field(gt=0, le=1)]
-
-    @property
-    def limit(self) -> float:
-        """The threshold."""
-        return self.threshold
 
     def lacks(self, evidence: Evidence) -> str | None:
         """Over the population an estimate is needed."""

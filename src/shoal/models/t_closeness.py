@@ -34,15 +34,11 @@ class TCloseness(AboutSensitive):
     figure: ClassVar[str] = "distance"
     at_most: ClassVar[bool] = True
     joins: ClassVar[Merging] = "good"
+    bound: ClassVar[str] = "t"
 
     model: Literal["t-closeness"] = "t-closeness"
     t: Annotated[float, Field(gt=0, le=1)]
     distance: Distance = "auto"
-
-    @property
-    def limit(self) -> float:
-        """t"""
-        return self.t
 
     def parameters_on(self, evidence: Evidence) -> dict[str, Any]:
         """With the distance that is used, which `auto` does not tell."""

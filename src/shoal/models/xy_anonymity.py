@@ -36,16 +36,12 @@ class XYAnonymity(Model):
     """
 
     figure: ClassVar[str] = "distinct"
+    bound: ClassVar[str] = "k"
 
     model: Literal["xy-anonymity"] = "xy-anonymity"
     k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
     y: str
     x: Annotated[tuple[str, ...], BeforeValidator(_as_names)] = ()
-
-    @property
-    def limit(self) -> float:
-        """k"""
-        return self.k
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from shoal.policy.amounts import share_of
     from shoal.policy.loading import LONGEST_POLICY, PolicyError, as_policy, load_policy
     from shoal.policy.schema import Policy
-    from shoal.policy.sections import LeakLimit, Linked, MaskingStep, SafeHarborSection, SafeHarborWord, Share
+    from shoal.policy.sections import LeakLimit, MaskingStep, SafeHarborSection, SafeHarborWord, Share
 
 __all__ = [
     "LONGEST_POLICY",
     "LeakLimit",
-    "Linked",
     "MaskingStep",
     "Policy",
     "PolicyError",

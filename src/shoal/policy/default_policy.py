@@ -36,7 +36,7 @@ class DefaultPolicy:
     risk_over: RiskOver = "sample"
     threshold: float | str | None = None
     models: Sequence[Any] = ()
-    linked: Sequence[Any] = ()
+    relations: Any = None
     quasi_identifiers: list[str] = field(default_factory=list)
     types: dict[str, Any] = field(default_factory=dict)
 

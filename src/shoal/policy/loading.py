@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 LONGEST_POLICY = 1_000_000
 # so many brackets in a row would keep the reader of YAML busy for minutes
 _DEEP = re.compile(r"(?:[\[{]\s*){50}")
+_HALF = re.compile("[\ud800-\udfff]")
 _MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
 
 
@@ -92,9 +93,13 @@ def policy_from_text(text: str, path: str | Path) -> Policy:
     import yaml
 
     try:
-        aliases = [token.start_mark.line + 1 for token in yaml.scan(text) if isinstance(token, yaml.AliasToken)]
+        tokens = list(yaml.scan(text))
+        aliases = [token.start_mark.line + 1 for token in tokens if isinstance(token, yaml.AliasToken)]
         if aliases:
             raise PolicyError(path, [(line, "write it out: references (*name) are not read") for line in aliases])
+        halves = [t.start_mark.line + 1 for t in tokens if isinstance(t, yaml.ScalarToken) and _HALF.search(t.value)]
+        if halves:
+            raise PolicyError(path, [(line, "half of a character (\\ud800 to \\udfff) is no text") for line in halves])
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(text)
     except PolicyError:
@@ -103,7 +108,7 @@ def policy_from_text(text: str, path: str | Path) -> Policy:
         raise PolicyError(path, [(_broken_line(error, text), "this is not YAML")]) from None
     if not isinstance(content, dict):
         raise PolicyError(path, [(1, "a policy is a mapping such as `columns: {age: quasi-identifier}`")])
-    problems = _duplicate_keys(tree)
+    problems = duplicate_keys(tree)
     if content.get("count") is not None and content.get("person") is not None:
         problems.append((_line(tree, ["person"]), COUNT_OR_PERSON))
     try:
@@ -154,7 +159,7 @@ def _line(node: yaml.Node | None, location: list[Any]) -> int | None:
     return line if line is not None else (node.start_mark.line + 1 if node is not None else None)
 
 
-def _duplicate_keys(node: yaml.Node | None) -> list[tuple[int | None, str]]:
+def duplicate_keys(node: yaml.Node | None) -> list[tuple[int | None, str]]:
     """Keys written twice: YAML would take the last and say nothing."""
     import yaml
 
@@ -165,10 +170,10 @@ def _duplicate_keys(node: yaml.Node | None) -> list[tuple[int | None, str]]:
             if key.value in seen:
                 problems.append((key.start_mark.line + 1, f"`{key.value}` is written twice"))
             seen.add(key.value)
-            problems += _duplicate_keys(value)
+            problems += duplicate_keys(value)
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            problems += _duplicate_keys(item)
+            problems += duplicate_keys(item)
     return problems
 
 
@@ -187,6 +192,11 @@ def decided(
 ) -> Policy:
     """The policy with what was given beside it; l and t are asked of every sensitive column."""
     decide = decide or {}
+    if policy.relations is not None:
+        raise InputError(
+            "The policy is about several tables (`relations`), and this takes one.",
+            "Use `shoal publish FOLDER --policy`, which anonymises them together.",
+        )
     _check_once(decide, names, sensitive)
     policy = with_roles(policy, decide)
     if names:
@@ -200,7 +210,7 @@ def decided(
     if both:
         raise InputError(f"Column '{both[0]}' is a quasi-identifier and sensitive at once.", "Decide on one role.")
     roles.update(dict.fromkeys(sensitive, "sensitive"))
-    if "quasi-identifier" not in roles.values():
+    if "quasi-identifier" not in roles.values() and not policy.set_columns:
         raise InputError(
             "No quasi-identifiers are named.",
             Message("Name them with `{quasi_identifiers}` age,sex,zip or in a policy; `shoal detect` proposes them."),
@@ -228,6 +238,56 @@ def decided(
         close = [model for model in models if not isinstance(model, TCloseness)]
         models = [*close, *(TCloseness(t=t, sensitive=name) for name in named)]
     return policy.model_copy(update={"columns": roles, "models": [*models, *more]})
+
+
+def with_sets(
+    policy: Policy,
+    items: str | None,
+    items_in: Mapping[str, str] | None,
+    person: str | None,
+    events: Mapping[str, str] | None,
+    km: Sequence[int] | None,
+    lkc: Sequence[float] | None,
+) -> Policy:
+    """The policy with the items or events that were named beside it, whose they are, and what is asked of them.
+
+    The person's column becomes a pseudonym, where nothing else was decided about it.
+
+    >>> found = with_sets(Policy(), "item", None, "customer", None, [2, 5], None)
+    >>> found.columns, found.person, found.models[0].k, found.treat["customer"].method
+    ({'item': 'items', 'customer': 'other'}, 'customer', 5, 'pseudonym')
+    """
+    if not any((items, items_in, person, events, km, lkc)):
+        return policy
+    content = policy.as_written()
+    columns, models = dict(content.get("columns", {})), list(content.get("models", []))
+    if items is not None:
+        columns[items] = "items"
+    for name, separator in (items_in or {}).items():
+        columns[name] = "items"
+        content["items"] = {**content.get("items", {}), name: {"separator": separator}}
+    for part, name in (events or {}).items():
+        if part not in ("place", "time"):
+            raise InputError("An event has a place and a time.", Message("Write {events} place=ward,time=day."))
+        columns[name] = f"event-{part}"
+    if person is not None:
+        content["person"] = person
+        if person not in columns:
+            columns[person] = "other"
+            content["treat"] = {person: {"method": "pseudonym"}, **content.get("treat", {})}
+    asked = (("km", km, "km-anonymity", ("m", "k"), "2,5"), ("lkc", lkc, "lkc-privacy", ("l", "k", "c"), "2,5,0.5"))
+    for setting, given, model, parameters, example in asked:
+        if given is not None:
+            if len(given) != len(parameters):
+                what = Message("{} takes {} numbers.", Setting(setting), len(parameters))
+                raise InputError(what, f"Write {','.join(parameters).upper()}, for example {example}.")
+            whole = [
+                int(one) if float(one).is_integer() and name != "c" else one
+                for name, one in zip(parameters, given, strict=True)
+            ]
+            models = [one for one in models if one["model"] != model]
+            models.append({"model": model, **dict(zip(parameters, whole, strict=True))})
+    return as_policy({**content, "columns": columns, "models": models})
 
 
 def with_roles(policy: Policy, decide: Mapping[str, Role] | None) -> Policy:

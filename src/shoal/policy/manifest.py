@@ -34,10 +34,14 @@ if TYPE_CHECKING:
 
 
 MANIFEST_VERSION: Literal[2] = 2
+# of a release of several tables (`shoal.releases.table_set`)
+TABLES_MANIFEST, TABLES_RECORD = "tables.json", "tables.private.json"
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _STRICT = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
+# the method of a manifest whose table was drawn under differential privacy
+PRIVATE_TABLE = "dp-release"
 # what a private record says where the rows of the input have no order
 NO_ROW_MAP = "none: the rows of the input came from a database without an order"
 
@@ -126,10 +130,31 @@ class Signature(BaseModel):
     value: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
 
 
-class Manifest(BaseModel):
-    """What is said in public about a release."""
+class Statements(BaseModel):
+    """What a manifest of any kind is: statements that have a digest and may be signed."""
 
     model_config = _STRICT
+
+    signature: Signature | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; keys without a value are left out."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    def canonical_bytes(self, signature: bool = True) -> bytes:
+        """What the manifest says, whatever its layout; without the signature that is what is signed."""
+        content = {name: value for name, value in self.to_dict().items() if signature or name != "signature"}
+        return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode(
+            "utf-8", "surrogatepass"
+        )
+
+    def digest(self) -> str:
+        """SHA-256 of what the manifest says."""
+        return hashlib.sha256(self.canonical_bytes()).hexdigest()
+
+
+class Manifest(Statements):
+    """What is said in public about a release."""
 
     schema_version: Literal[2] = MANIFEST_VERSION
     shoal: str
@@ -161,11 +186,10 @@ class Manifest(BaseModel):
     no_guarantee: bool
     warning: str | None = None
     notes: list[str] = []
-    # what is written with the data besides, by its word: `dictionary`, and of the owner's `plan`
+    # what is written with the data besides, by its word: `dictionary`, and of the owner's `private` record and `plan`
     parts: dict[str, Hash] = {}
     # of a publication: every other file of its folder, by its name
     files: dict[str, Hash] | None = None
-    signature: Signature | None = None
 
     @field_validator("findings")
     @classmethod
@@ -228,17 +252,6 @@ class Manifest(BaseModel):
         """As JSON; keys without a value are left out."""
         return self.model_dump(mode="json", exclude_none=True) | {"policy": self.policy.model_dump(mode="json")}
 
-    def canonical_bytes(self, signature: bool = True) -> bytes:
-        """What the manifest says, whatever its layout; without the signature that is what is signed."""
-        content = {name: value for name, value in self.to_dict().items() if signature or name != "signature"}
-        return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "surrogatepass"
-        )
-
-    def digest(self) -> str:
-        """SHA-256 of what the manifest says."""
-        return hashlib.sha256(self.canonical_bytes()).hexdigest()
-
     def statements_digest(self) -> str:
         """SHA-256 of what the manifest says about the release; hashes of other files and the signature are not part of
         it, so that those files can name it."""
@@ -247,26 +260,39 @@ class Manifest(BaseModel):
 
 
 class PrivateRecord(BaseModel):
-    """For the owner of a release only: how rows can be found again, and what exactly was released."""
+    """For the owner of a release only: how rows can be found again, and what exactly was released.
+
+    The manifest has its hash (`parts`). Every key stands there: one that is gone was taken away.
+    """
 
     model_config = _STRICT
 
     data: str
     data_sha256: Hash
     manifest_sha256: Hash
-    plan_sha256: Hash | None = None
+    plan_sha256: Hash | None
     shuffled: bool
     seed: Annotated[int, Field(ge=0, lt=2**128)]
     row_map: str
     records: Annotated[int, Field(ge=0)]
     # rows of the input that are not released, counted from 0
-    removed: list[Annotated[int, Field(ge=0)]] = []
-    input_sha256: Hash | None = None
+    removed: list[Annotated[int, Field(ge=0)]]
+    input_sha256: Hash | None
     # per column: each original value, and the labels that it was given
-    labels: dict[str, list[tuple[str | None, list[str | None]]]] = {}
-    perturbation_seed: int | None = None
+    labels: dict[str, list[tuple[str | None, list[str | None]]]]
+    perturbation_seed: int | None
+    treatment_seed: int | None
     # declared types whose order the manifest does not tell whole
-    types: dict[str, ColumnType] = {}
+    types: dict[str, ColumnType]
+    # exact figures of a release under differential privacy: nothing of them was paid for, and nothing of them leaves
+    measured: dict[str, JsonValue]
+    # without it the hash in the manifest would confirm a guess of what stands here
+    salt: str
+
+    def digest(self) -> str:
+        """SHA-256 of what it says, but for the hash of the manifest, which has this one."""
+        content = self.model_dump(mode="json", exclude={"manifest_sha256"})
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 # The columns of a release as its manifest lists them.
@@ -317,7 +343,7 @@ def decided_names(policy: Policy) -> set[str]:
     >>> decided_names(Policy(columns={"age": "other"}))
     {'age'}
     """
-    return set(policy.columns) | {name for model in policy.models for name in model.needs}
+    return set(policy.columns) | set(policy.needed)
 
 
 def _entry(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import (
@@ -20,17 +21,22 @@ from pydantic import (
 from shoal.errors import InputError
 from shoal.models import AnyModel
 from shoal.policy.default_policy import HasSourceNames
+from shoal.policy.domains import Domains, Zeros
+from shoal.policy.relations import Relations, type_by_word
 from shoal.policy.sections import (
+    DP,
     METHOD_CHECKS,
     AttackLimits,
     ContextSection,
+    DpMethod,
+    ItemsSection,
     LeakLimit,
-    Linked,
     MaskingStep,
     MethodSection,
     SafeHarborSection,
     Share,
     TextSection,
+    TreatSection,
 )
 from shoal.policy.survey import LEAST_SAMPLING, check_k_map, check_survey_column, with_survey_roles
 from shoal.storage import Table
@@ -38,17 +44,14 @@ from shoal.storage.column_type import ColumnType
 from shoal.storage.writing import OutputFormat
 from shoal.vocabulary import Minimize, NullRule, RiskOver, Role
 
+_ITEM_KEYS = {"separator", "sensitive"}
+_COLUMN_KEYS = {"role", "treat", *_ITEM_KEYS}
 COUNT_OR_PERSON = "count and person exclude each other: a row stands for many records or belongs to one person"
 
 
 def _known_population(model: AnyModel, info: ValidationInfo) -> AnyModel:
     check_k_map(model, info.data)
     return model
-
-
-def _type_by_word(value: Any) -> Any:
-    """`nominal` is `{type: nominal}`."""
-    return {"type": value} if isinstance(value, str) else value
 
 
 class Policy(BaseModel):
@@ -66,14 +69,19 @@ class Policy(BaseModel):
 
     columns: dict[str, Role] = {}
     # what a column is and how its values are written
-    types: dict[str, Annotated[ColumnType, BeforeValidator(_type_by_word)]] = {}
+    types: dict[str, Annotated[ColumnType, BeforeValidator(type_by_word)]] = {}
+    # how columns that are no quasi-identifiers are changed; in a file beside the role: `{role: other, treat: {...}}`
+    treat: dict[str, TreatSection] = {}
+    # how columns of items are written; in a file beside the role: `{role: items, separator: '|'}`
+    items: dict[str, ItemsSection] = {}
     knowledge: dict[str, list[str]] = {}
     null_rule: NullRule = "value"
     # where a missing value matches anything, for how much of a record such a match counts
     wildcard_alpha: Share = 1.0
     count: str | None = None
     person: str | None = None
-    linked: list[Linked] = []
+    # several tables: keys, references, roles of their columns
+    relations: Relations | None = None
     # the table is a sample: how many people each record stands for, who lives together, how large the population is
     weight: str | None = None
     household: str | None = None
@@ -94,6 +102,11 @@ class Policy(BaseModel):
     # how much a column matters
     importance: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
     levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = {}
+    # what was public before the data was looked at, for differential privacy: the domain of each column, combinations
+    # of values that cannot be, and the number of records
+    domains: Domains = {}
+    structural_zeros: Zeros = []
+    public_records: Annotated[int, Field(ge=1, le=2**53, strict=True)] | None = None
     leak: LeakLimit | None = None
     attacks: AttackLimits | None = None
     safe_harbor: SafeHarborSection = SafeHarborSection()
@@ -107,11 +120,14 @@ class Policy(BaseModel):
     @field_validator(
         "columns",
         "types",
+        "treat",
+        "items",
         "knowledge",
-        "linked",
         "models",
         "masking",
         "hierarchies",
+        "domains",
+        "structural_zeros",
         "importance",
         "levels",
         "safe_harbor",
@@ -128,6 +144,28 @@ class Policy(BaseModel):
     @classmethod
     def _survey_roles(cls, content: Any) -> Any:
         return with_survey_roles(content)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _treated_columns(cls, content: Any) -> Any:
+        """A column may say its role and how it is treated in one mapping."""
+        if not isinstance(content, Mapping):
+            return content
+        columns = content.get("columns")
+        said: Mapping[str, Any] = columns if isinstance(columns, Mapping) else {}
+        both = {name: one for name, one in said.items() if isinstance(one, Mapping) and set(one) <= _COLUMN_KEYS}
+        treat = {name: one["treat"] for name, one in both.items() if one.get("treat") is not None}
+        treat = {**treat, **content["treat"]} if isinstance(content.get("treat"), Mapping) else treat
+        if both:
+            roles = {name: one.get("role", "other") for name, one in both.items()}
+            items = {name: {key: one[key] for key in _ITEM_KEYS & set(one)} for name, one in both.items()}
+            items = {**{name: one for name, one in items.items() if one}, **(content.get("items") or {})}
+            content = {**content, "columns": {**said, **roles}, "treat": treat, "items": items}
+        # a pseudonym is a text, whatever the column is declared as
+        gone = [name for name, one in treat.items() if isinstance(one, Mapping) and one.get("method") == "pseudonym"]
+        if gone and isinstance(content.get("types"), Mapping):
+            content = {**content, "types": {name: one for name, one in content["types"].items() if name not in gone}}
+        return content
 
     @field_validator("weight", "household")
     @classmethod
@@ -155,6 +193,9 @@ class Policy(BaseModel):
     @field_validator("method")
     @classmethod
     def _known_method(cls, value: MethodSection | None) -> MethodSection | None:
+        if value is not None and value.name == DP:
+            DpMethod.model_validate(value.options)
+            return value
         try:
             for check in METHOD_CHECKS:
                 if value is not None:
@@ -185,9 +226,70 @@ class Policy(BaseModel):
     def _count_or_person(self) -> Policy:
         if self.count is not None and self.person is not None:
             raise ValueError(COUNT_OR_PERSON)
-        if self.linked and self.person is None:
-            raise ValueError("linked tables need `person`: the column that says whose row it is")
+        for name in self.treat:
+            role, word = self.columns.get(name, "other"), self.treat[name].method
+            if role not in ("sensitive", "other"):
+                raise ValueError(
+                    f"column {name} is treated and decided as {role}; only sensitive and other columns are"
+                )
+            # means keep the sum of weights, pseudonyms keep whose rows are whose
+            allowed = {self.count: (), self.weight: ("microaggregate",), self.person: ("pseudonym",)}.get(name, (word,))
+            if word not in allowed:
+                only = f"by {allowed[0]} only" if allowed else "not at all"
+                raise ValueError(f"records are counted by column {name}: it is treated {only}")
+        self.check_sets()
+        if self.relations is not None:
+            self.relations.check_policy(self)
         return self
+
+    def check_sets(self) -> None:
+        """Whose items and events they are, and that there is one kind of them."""
+        if stray := [name for name in self.items if self.columns.get(name) != "items"]:
+            raise ValueError(f"column {stray[0]} has a separator or sensitive items, and not the role items")
+        if not self.set_columns:
+            return
+        if len(self.with_role("items")) > 1 or (self.item_column and self.event_columns):
+            raise ValueError("one column of items, or the place and the time of events, are protected in a table")
+        if len(self.with_role("event-place")) > 1 or len(self.with_role("event-time")) > 1:
+            raise ValueError("an event has one event-place and one event-time")
+        if self.count is not None:
+            raise ValueError("items and events belong to persons: `count` has no meaning beside them")
+        if self.in_rows and self.person is None:
+            raise ValueError("items and events in rows need `person`: the column that says whose row it is")
+        if self.in_rows and self.quasi_identifiers:
+            raise ValueError("beside quasi-identifiers items stand in one cell: give the column a `separator`")
+
+    @property
+    def item_column(self) -> str | None:
+        """The column of items."""
+        return next(iter(self.with_role("items")), None)
+
+    @property
+    def event_columns(self) -> list[str]:
+        """The columns that say what an event is: place, then time."""
+        return [*self.with_role("event-place"), *self.with_role("event-time")]
+
+    @property
+    def set_columns(self) -> list[str]:
+        """The columns of which somebody knows a few items or events."""
+        return [*self.with_role("items"), *self.event_columns]
+
+    @property
+    def in_rows(self) -> bool:
+        """Whether each row has one item, or one event."""
+        return bool(self.set_columns) and self.separator is None
+
+    @property
+    def separator(self) -> str | None:
+        """What stands between items in a cell."""
+        section = self.items.get(self.item_column or "")
+        return None if section is None else section.separator
+
+    @property
+    def sensitive_items(self) -> list[str]:
+        """The items that nobody is to learn of."""
+        section = self.items.get(self.item_column or "")
+        return [] if section is None else section.sensitive
 
     def remarks(self, table: HasSourceNames) -> list[str]:
         """Columns that the policy decides on and the table does not have: removed already, or misspelt."""
@@ -219,6 +321,17 @@ class Policy(BaseModel):
     @property
     def sensitive(self) -> list[str]:
         return self.with_role("sensitive")
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that the models look at, each once."""
+        return list(dict.fromkeys(name for model in self.models for name in model.needs))
+
+    @property
+    def counted_by(self) -> list[str]:
+        """The columns by which people are counted, so that something belongs to single records."""
+        named = (self.count, self.person, self.weight, self.household)
+        return [name for name in named if name is not None]
 
     def with_types(self, table: Table) -> Policy:
         """The policy with the types of a table's columns as they were read: complete, so that a release can be read

@@ -6,11 +6,20 @@ from collections.abc import Callable
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from shoal.errors import InputError
 from shoal.policy.amounts import share_of
-from shoal.vocabulary import DateOrder, KeylessReplacing
+from shoal.vocabulary import DateOrder, KeylessReplacing, Synthesizer
 
 Share = Annotated[float, BeforeValidator(share_of)]
 ShareOrNone = Annotated[float | None, BeforeValidator(lambda given: None if given is None else share_of(given))]
@@ -27,14 +36,14 @@ class MaskingStep(BaseModel):
     digits: int | None = None
 
 
-class Linked(BaseModel):
-    """Another table about the same persons: what is known of a person there tells them apart too."""
+class ItemsSection(BaseModel):
+    """How a column of items is written, `{role: items, separator: '|'}`: several in a cell, else one in each row of its
+    person; and which of them are `sensitive`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    table: str
-    person: str
-    quasi_identifiers: Annotated[list[str], Field(min_length=1)]
+    separator: Annotated[str, Field(min_length=1)] | None = None
+    sensitive: list[str] = []
 
 
 class LeakLimit(BaseModel):
@@ -125,6 +134,76 @@ class MethodSection(BaseModel):
         return dict(self.model_extra or {})
 
 
+DP = "dp"
+
+
+class DpMethod(BaseModel):
+    """The options of the method `dp`, by which `shoal publish` draws a table under differential privacy."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, coerce_numbers_to_str=True)
+
+    epsilon: str
+    delta: str = "1e-9"
+    synthesizer: Synthesizer = "tree"
+    k: Annotated[int, Field(ge=2)] | None = None
+    domain_from_data: tuple[str, ...] = ()
+    max_rows_per_person: Annotated[int, Field(ge=1)] | None = None
+
+
+# the setting of each treatment, and what it does in words
+_TREATMENTS: dict[str, tuple[str | None, str]] = {
+    "microaggregate": ("k", "means of at least {} near records"),
+    "noise": ("share", "random noise of {} of the standard deviation"),
+    "swap": ("share", "swapped among records within {} of the ranks"),
+    "pram": ("keep", "categories kept with probability {}, else drawn at random"),
+    "shuffle": (None, "dealt out to other records at random"),
+    "top-code": ("at", "cut off at the top ({})"),
+    "bottom-code": ("at", "cut off at the bottom ({})"),
+    "pseudonym": (None, "replaced by pseudonyms"),
+}
+TreatWord = Literal["microaggregate", "noise", "swap", "pram", "shuffle", "top-code", "bottom-code", "pseudonym"]
+
+
+class TreatSection(BaseModel):
+    """How a column that is no quasi-identifier leaves: `{method: microaggregate, k: 5}`, `{method: noise, share: 10%}`.
+
+    Amounts with one word for `group` are microaggregated together: records are near in all of them.
+
+    >>> TreatSection(method="noise", share="10%").in_words
+    'random noise of 10% of the standard deviation'
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    method: TreatWord
+    k: Annotated[int, Field(ge=2, strict=True)] | None = None
+    share: float | str | None = None
+    keep: float | str | None = None
+    at: float | str | None = None
+    group: Annotated[str, Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _own_setting(self) -> TreatSection:
+        own = _TREATMENTS[self.method][0]
+        given = [name for name in ("k", "share", "keep", "at") if getattr(self, name) is not None]
+        if given != [name for name in (own,) if name is not None]:
+            raise ValueError(f"{self.method} takes {own or 'no setting'} and nothing else")
+        if self.group is not None and self.method != "microaggregate":
+            raise ValueError("columns are grouped for microaggregation alone")
+        return self
+
+    @property
+    def setting(self) -> int | float | str | None:
+        """What was asked of the method."""
+        own = _TREATMENTS[self.method][0]
+        return None if own is None else getattr(self, own)
+
+    @property
+    def in_words(self) -> str:
+        """What is done to the values."""
+        return _TREATMENTS[self.method][1].format(self.setting)
+
+
 # what the methods themselves say about a section; they register here, because they know policies and not the reverse
 METHOD_CHECKS: list[Callable[[MethodSection], None]] = []
 
@@ -190,6 +269,10 @@ class ContextSection(BaseModel):
     purpose: Sentence | None = None
     # what keeps it: contracts, access, training
     controls: Sentence | None = None
+    # under HIPAA: what of it is protected health information, who holds it, what the recipient has signed
+    phi: Sentence | None = None
+    covered_entity: Sentence | None = None
+    data_use_agreement: Sentence | None = None
     # who might try to find people in it, and why
     motives: Sentence | None = None
     # why this threshold is the right one

@@ -30,7 +30,7 @@ class SampleClasses:
     """The classes of a sample: `classes[i]` of them have `sizes[i]` records; `people` are in the population.
 
     With `tuples`, the columns of the distinct tuples, of which `counts` records have each; with `weights` too, the
-    people that a record of each tuple stands for.
+    people that a record of each tuple stands for. `drawn_together`: how many records are drawn at once (households).
 
     >>> sample = SampleClasses(np.array([1, 2]), np.array([3, 1]), 50)
     >>> sample.records, sample.share, sample.uniques, sample.pairs
@@ -43,6 +43,7 @@ class SampleClasses:
     tuples: Sequence[Coded] | None = None
     counts: Array | None = None
     weights: Array | None = None
+    drawn_together: float = 1.0
 
     @cached_property
     def records(self) -> int:
@@ -53,6 +54,20 @@ class SampleClasses:
     def share(self) -> float:
         """Which share of the population the sample is."""
         return self.records / self.people
+
+    @property
+    def design_effect(self) -> float:
+        """By how much variances are larger than those of a simple random sample: by the records that are drawn
+        together, and by unequal weights (Kish).
+
+        >>> one_each = np.array([1, 1])
+        >>> SampleClasses(np.array([1]), np.array([2]), 8, None, one_each, np.array([2.0, 6.0])).design_effect
+        1.25
+        """
+        if self.weights is None or self.counts is None:
+            return self.drawn_together
+        mean = float(self.weights @ self.counts) / self.records
+        return self.drawn_together * float(self.weights**2 @ self.counts) / self.records / mean**2
 
     @property
     def uniques(self) -> int:

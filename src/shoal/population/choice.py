@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from shoal.errors import InputError, Message
@@ -20,10 +19,8 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.name: estimator
     for estimator in (Network, PoissonMixture, Pitman, Zayatz, SlideNegativeBinomial, LogLinear, Dis)
 }
-# those that are asked to predict the sample, whose intervals were seen to hold, the more general first: it is left for
-# the other only where it misses beyond its own interval and the other is wrong by less than half as much
-_JUDGED = ("network", "poisson-mixture")
-_CLEARLY = 0.5
+# those that predict the sample from parts of it, where they are asked
+_PREDICTING = (Network.name, PoissonMixture.name)
 # an estimator that is wrong by this much, as `log_crowding`, predicts nothing
 _NOTHING = 1.0
 
@@ -57,23 +54,25 @@ def estimate_population(sample: SampleClasses, wanted: str | None = None) -> Cho
         found, chances = estimate(ESTIMATORS[str(wanted)](), sample)
         named = found.estimator if found.status == "ok" else None
         return Chosen([found], named, "asked for by name" if named else None, chances)
-    names = ESTIMATORS if wanted == "all" else [name for name in _JUDGED if name != "network" or sample.tuples]
+    # the one whose intervals were seen to hold: it takes class sizes into account, where it can look into the classes
+    judged = PoissonMixture.name if sample.tuples is None else Network.name
+    names = ESTIMATORS if wanted == "all" else [judged]
     found_by = {name: estimate(ESTIMATORS[name](), sample, interval=wanted == "all") for name in names}
-    good = {name: ESTIMATORS[name]() for name in _JUDGED if name in found_by and found_by[name][0].status == "ok"}
-    made = predictions(sample, good)
-    name, reason = _best(good, made, sample)
-    if name is not None and made:
-        found, chances = found_by[name]
-        found_by[name] = (_with_model_error(found, made, sample), chances)
-    elif not good:
+    made: list[Prediction] = []
+    name, reason = None, None
+    if found_by[judged][0].status == "ok":
+        made = predictions(sample, {name: ESTIMATORS[name]() for name in _PREDICTING if name in found_by})
+        answers, reason = _verdict(judged, made, sample)
+        found, chances = found_by[judged]
+        if answers:
+            name, found_by[judged] = judged, (_with_model_error(found, made, sample), chances)
+        elif wanted is None:  # a figure that nothing speaks for is not given
+            found_by[judged] = _withheld(found, reason), None
+    elif sample.pairs and sample.uniques:
         found_by["dis"] = found_by.get("dis") or estimate(Dis(), sample)
         if found_by["dis"][0].status == "ok":
             name, reason = "dis", "no model gives an estimate; this one assumes none"
-    shown = [name] if name and wanted is None else list(found_by)
-    estimates = [found_by[entry][0] for entry in shown]
-    if good and name is None and wanted is None and reason:  # a figure that nothing speaks for is not given
-        estimates = [_withheld(entry, reason) if entry.status == "ok" else entry for entry in estimates]
-    return Chosen(estimates, name, reason, found_by[name][1] if name else None, made)
+    return Chosen([found for found, _ in found_by.values()], name, reason, found_by[name][1] if name else None, made)
 
 
 def _withheld(found: Estimate, reason: str) -> Estimate:
@@ -81,24 +80,18 @@ def _withheld(found: Estimate, reason: str) -> Estimate:
     return Estimate(found.estimator, *nothing, "no estimate", reason, found.assumes)
 
 
-def _best(
-    good: Mapping[str, Estimator], made: list[Prediction], sample: SampleClasses
-) -> tuple[str | None, str | None]:
-    """The estimator that is least wrong about the sample, and how wrong it is."""
-    if not good:
-        return None, None
+def _verdict(name: str, made: list[Prediction], sample: SampleClasses) -> tuple[bool, str]:
+    """Whether an estimator answers, with how well it predicts the sample or why it does not answer."""
     if sample.share >= 1:
-        return next(iter(good)), "the sample is the whole population: uniques are counted, not estimated"
-    if not any(one.predicted is not None for one in made):
-        return None, "the sample has too few records to see from parts of it how well it can be predicted"
-    errors = {name: error_of(made, name) for name in good}
-    name = min(errors, key=lambda name: errors[name])
-    first = next(iter(good))
-    beyond = model_variance(made, first, sample.share) > 0
-    name = name if beyond and errors[name] < _CLEARLY * errors[first] else first
-    if errors[name] > _NOTHING and model_variance(made, name, sample.share) > _NOTHING**2:
-        return None, "no estimator predicts the sample's own share of uniques from parts of it"
-    return name, _words(name, made)
+        return True, "the sample is the whole population: uniques are counted, not estimated"
+    if sample.tuples is None and sample.uniques == sample.records:
+        return False, "no record shares its combination: class sizes do not say how many do in the population"
+    if not any(one.predicted is not None for one in made if one.estimator == name):
+        too_few = "records" if not made else "records that share a combination"
+        return False, f"the sample has too few {too_few} to see from parts of it how well it can be predicted"
+    if error_of(made, name) > _NOTHING and model_variance(made, name, sample.share) > _NOTHING**2:
+        return False, "no estimator predicts the sample's own share of uniques from parts of it"
+    return True, _words(name, made)
 
 
 def _words(name: str, made: list[Prediction]) -> str:
@@ -112,7 +105,7 @@ def _words(name: str, made: list[Prediction]) -> str:
 
 def _with_model_error(found: Estimate, made: list[Prediction], sample: SampleClasses) -> Estimate:
     """The interval with what the predictions of the sample were wrong by beyond their own intervals."""
-    if found.uniqueness is None:
+    if found.uniqueness is None or not made:
         return found
     own = 0.0 if found.low is None else variance_of(found.uniqueness, found.low)
     more = model_variance(made, found.estimator, sample.share)

@@ -19,12 +19,13 @@ def expected_risk(sizes: Array, people: Array) -> Array:
     (p / f) 2F1(1, 1; f+1; 1-p), the mean over F - f negative binomial. It equals p times the integral over (0, 1) of
     v^(f-1) / (p + (1-p) v), whence r(1) = p/(1-p) ln(1/p) and r(f+1) = p/(1-p) (1/f - r(f)), which is stable for
     p < 1/2; elsewhere the series in 1 - p converges in a few dozen terms. Where F^ <= f, all people are there: 1/f.
-    (scipy's hyp2f1 overflows from a hundred records on, and takes twenty times as long.)
+    (scipy's hyp2f1 overflows from a hundred records on, and takes twenty times as long.) Where a match counts in part,
+    f is no whole number: the steps begin at one in [1, 2).
 
     >>> expected_risk(np.array([1, 2, 3]), np.array([2, 4, 3])).round(6).tolist()
     [0.693147, 0.306853, 0.333333]
     """
-    sizes = np.asarray(sizes, np.int64)
+    sizes = np.asarray(sizes)
     share = np.minimum(sizes / np.maximum(people, sizes), 1.0)
     risk = np.empty(len(sizes))
     by_steps = (share < 0.5) & (sizes < _LARGE)
@@ -37,10 +38,16 @@ def _stepped(sizes: Array, share: Array) -> Array:
     """By the recurrence, for p < 1/2."""
     odds = share / (1 - share)
     risk = -odds * np.log(share)
+    steps = np.asarray(sizes // 1, np.int64) - 1
+    first = sizes - steps
+    if (parts := first != 1).any():
+        from scipy.special import hyp2f1
+
+        risk[parts] = share[parts] / first[parts] * hyp2f1(1, 1, first[parts] + 1, 1 - share[parts])
     found = risk.copy()
-    for size in range(1, int(sizes.max(initial=1))):
-        risk = odds * (1 / size - risk)
-        found[sizes == size + 1] = risk[sizes == size + 1]
+    for step in range(int(steps.max(initial=0))):
+        risk = odds * (1 / (first + step) - risk)
+        found[steps == step + 1] = risk[steps == step + 1]
     return np.asarray(found)
 
 
@@ -98,7 +105,7 @@ def approximate_risk(sizes: Array, people: Array) -> Array:
     >>> approximate_risk(np.array([1, 3]), np.array([2, 6])).round(6).tolist()
     [0.693147, 0.2]
     """
-    sizes = np.asarray(sizes, np.int64)
+    sizes = np.asarray(sizes)
     share = np.minimum(sizes / np.maximum(people, sizes), 1.0)
     small = sizes <= 2
     risk = share / (sizes - (1 - share))
@@ -201,6 +208,28 @@ def sampled_risk(sizes: Array, classes: Array, share: float) -> SampledRisk:
         return SampledRisk(None, reason="the risk is not a finite number")
     decided = str(by[int(np.argmax(risk))]) if len(risk) else PROPORTIONAL
     return SampledRisk(risk[place], decided, upper=upper[place])
+
+
+def weighted_risk(sizes: Array, classes: Array, people: Array) -> SampledRisk:
+    """E[1/F | f] by the weights of each class; its upper end for uniques by what the sizes of all classes say, too.
+
+    E[1/F | f] is the same for every unique of a weight, however much its columns tell. Uniques are looked at by their
+    share f / F^ in powers of two, each at its highest.
+
+    >>> found = weighted_risk(np.array([1, 2]), np.array([900, 50]), np.array([20.0, 40.0]))
+    >>> found.risks.round(3).tolist(), found.upper.round(3).tolist()
+    ([0.158, 0.044], [0.826, 0.044])
+    """
+    share = np.minimum(sizes / np.maximum(people, sizes), 1.0)
+    risks = expected_risk(sizes, people)
+    upper = alone_is_certain(sizes, people)
+    unique = sizes == 1
+    step = np.floor(np.log2(share))
+    for here in (unique & (step == one) for one in np.unique(step[unique])):
+        found = sampled_risk(sizes, classes, float(share[here].max())).upper
+        if found is not None:
+            upper[here] = np.maximum(found[here], risks[here])
+    return SampledRisk(risks, PROPORTIONAL, upper=upper)
 
 
 def _of_uniques(sizes: Array, classes: Array, share: float) -> tuple[float, float]:

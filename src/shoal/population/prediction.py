@@ -18,6 +18,8 @@ _LEAST = 100
 _TWICE_BELOW = 8_000
 # a sample that has fewer records predicts nothing of itself
 _FEWEST = 50
+# records that share a combination are few up to about so many
+_FEW = 4
 # no answer counts as an error of this size of `log_crowding`
 _NO_ANSWER = 1.0
 
@@ -91,8 +93,10 @@ def _error(one: Prediction) -> float:
 
 
 def _noise(one: Prediction) -> float:
-    """The variance of the known figure, by chance: of the records that are not unique, which come in pairs at least."""
-    return 2 / max((1 - one.known) * one.records / one.share, 1.0)
+    """The variance of the known figure, by chance: of the records that are not unique, which come in pairs at least.
+    The logarithm of a few varies more than that of many in proportion."""
+    sharing = max((1 - one.known) * one.records / one.share, 1.0)
+    return 2 / sharing + (_FEW / sharing) ** 2
 
 
 def model_variance(made: Sequence[Prediction], name: str, share: float) -> float:

@@ -144,8 +144,9 @@ def population_sections(
     heads = ("estimator", "population uniques", "share", "match is right", "right matches", "95% interval")
     notes = [f"{entry.estimator}: no estimate, {entry.reason}" for entry in estimates if entry.status != "ok"]
     notes += [f"{entry.estimator} assumes {entry.assumes}" for entry in estimates if entry.status == "ok"]
+    withheld = chosen_reason and all(entry.reason != chosen_reason for entry in estimates)
     tone: Literal["plain", "warning"] = "plain" if chosen else "warning"
-    because = [f"{chosen}: {chosen_reason}"] if chosen else []
+    because = [f"{chosen}: {chosen_reason}"] if chosen else [chosen_reason] if withheld and chosen_reason else []
     return [
         Headline(_population_words(estimates, chosen), tone),
         Grid(heads, rows, title="In the population"),

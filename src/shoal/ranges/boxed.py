@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -171,6 +172,14 @@ class Sets(Side):
         """The same of some boxes."""
         return replace(super().picked(boxes), set_of_box=self.set_of_box[boxes])
 
+    def named(self) -> Sequence[str]:
+        """What tells sets apart beside their members."""
+        return [""] * (len(self.starts) - 1)
+
+    def named_again(self, kept: Sequence[tuple[Sets, int]]) -> Sets:
+        """The same, with what belongs to each set from where it was first met."""
+        return self
+
     def codes(self) -> list[Coded]:
         """What tells boxes apart in this column."""
         found = [Coded(self.set_of_box, len(self.starts) - 1)]
@@ -277,6 +286,52 @@ class BoxedByColumn(Boxed):
                 changed |= is_wide[codes[block]]
             found += int(np.count_nonzero(changed))
         return found
+
+
+def united(sides: Sequence[Side]) -> tuple[Side, list[Array]]:
+    """The ranges of one column in several parts of a table, each once; and which of them each part's ranges are.
+
+    >>> ends = np.array([0, 1]), np.array([1, 1]), np.array([1]), np.array([1])
+    >>> one, two = Side(np.array([3.0, 9.0]), *ends[:2]), Side(np.array([3.0, 9.0]), *ends[2:])
+    >>> side, numbers = united([one, two])
+    >>> side.low.tolist(), [which.tolist() for which in numbers]
+    ([0, 1], [[0, 1], [1]])
+    """
+    low, high, missing = (
+        np.concatenate(ends) for ends in zip(*((side.low, side.high, _missing(side)) for side in sides), strict=True)
+    )
+    whole = replace(sides[0], low=low, high=high, missing=missing)
+    if isinstance(whole, Sets):
+        whole = _united_sets(whole, [side for side in sides if isinstance(side, Sets)])
+    which, boxes = whole.distinct()
+    whole = whole.picked(boxes)
+    if whole.missing is not None and not whole.missing.any():
+        whole = replace(whole, missing=None)
+    return whole, np.split(which, np.cumsum([len(side.low) for side in sides])[:-1])
+
+
+def _missing(side: Side) -> Array:
+    return np.zeros(len(side.low), np.int64) if side.missing is None else side.missing
+
+
+def _united_sets(whole: Sets, sides: Sequence[Sets]) -> Sets:
+    """The sets of several parts, each once; what else is told of them goes along."""
+    known: dict[tuple[bytes, str], int] = {}
+    numbers, kept = [], list[tuple[Sets, int]]()
+    for side in sides:
+        texts = side.named()
+        own = np.empty(len(side.starts) - 1, np.int64)
+        for place, (low, high) in enumerate(pairwise(side.starts.tolist())):
+            key = side.members[low:high].tobytes(), texts[place]
+            if key not in known:
+                known[key] = len(kept)
+                kept.append((side, place))
+            own[place] = known[key]
+        numbers.append(own[side.set_of_box])
+    members = [side.members[side.starts[place] : side.starts[place + 1]] for side, place in kept]
+    starts = np.concatenate([[0], np.cumsum([len(one) for one in members])])
+    found = replace(whole, set_of_box=np.concatenate(numbers), starts=starts, members=np.concatenate(members))
+    return found.named_again(kept)
 
 
 def _ranges(box_of_row: Array, name: str, side: Side) -> Boxed:

@@ -144,7 +144,7 @@ def released_columns(
         how = ColumnForm(kind="mean", type=type_word(column.dtype), decimals=decimals_of(column))
         mean = _mean(column, boxed.sides[column.name], boxed, weights)
         return ReleasedColumns([mean], "representative", modified, how, Coded(boxed.box_of_row, boxed.boxes))
-    texts, nature, how = _written(column, side, form)
+    texts, nature, how = labels_of_ranges(column, side, form)
     return ReleasedColumns.in_codes([spread_over(encode(each), which) for each in texts], nature, modified, how)
 
 
@@ -156,7 +156,7 @@ def spread_over(labels: Column, which: Array) -> Column:
     return replace(labels, codes=codes, nulls=nulls)
 
 
-def _written(column: Column, side: Side, form: Form) -> tuple[list[pl.Series], Nature, ColumnForm]:
+def labels_of_ranges(column: Column, side: Side, form: Form) -> tuple[list[pl.Series], Nature, ColumnForm]:
     """Each range of a column as it is written, what that is to the original, and how its cells are written."""
     kind = type_word(column.dtype)
     if isinstance(side, Nodes):
@@ -196,7 +196,9 @@ def as_it_was(column: Column) -> ReleasedColumns:
     >>> as_it_was(read({"sex": ["f"]})["sex"]).form.kind
     'as-it-was'
     """
-    how = ColumnForm(kind="as-it-was", type=type_word(column.dtype))
+    how = ColumnForm(kind="as-it-was", type=type_word(column.dtype), decimals=scale_of(column))
+    if column.written is not None and column.written[1].dtype.is_float():
+        column = replace(column, written=None)  # -0.0 among 0.0 would mark a record of a class
     return ReleasedColumns.in_codes([column], "unchanged", np.zeros(len(column.codes), bool), how, column)
 
 
@@ -271,6 +273,16 @@ def _known(labels: pl.Series, side: Side) -> pl.Series:
         return labels
     nothing = pl.Series([None], dtype=labels.dtype).new_from_index(0, len(labels))
     return labels.zip_with(pl.Series(side.missing != ALL_MISSING), nothing)
+
+
+def scale_of(column: Column) -> int | None:
+    """With how many decimals each text of a column of decimals is written; None for other numbers.
+
+    >>> scale_of(encode(pl.Series("pay", ["1.50"]).cast(pl.Decimal(9, 2))))
+    2
+    """
+    dtype = column.values.dtype
+    return dtype.scale if isinstance(dtype, pl.Decimal) else None
 
 
 def decimals_of(column: Column) -> int | None:

@@ -152,6 +152,27 @@ def match_tuples(columns: Sequence[Coded], known: Array, counts: Array, alpha: f
     return matches
 
 
+def like_rows(columns: Sequence[Coded], known: Array, counts: Array | None = None, matching: bool = True) -> Array:
+    """The records that match each row in what is `known` of both, or with the same known in the same columns; a row
+    stands for one record, or for as many as it `counts`.
+
+    >>> a, known = Coded(np.array([0, 0, 1]), 2), np.array([[True], [True], [False]])
+    >>> like_rows([a], known).tolist(), like_rows([a], known, matching=False).tolist()
+    ([3, 3, 3], [2, 2, 1])
+    """
+    shown = [
+        Coded(np.where(there, column.codes, 0), column.cardinality)
+        for column, there in zip(columns, known.T, strict=True)
+    ]
+    which, count = class_of_each_row(pack([*shown, *(Coded(there.astype(np.int64), 2) for there in known.T)]))
+    records = np.bincount(which, counts, count).astype(np.int64)
+    if matching:
+        first = first_row_of_each_class(which, count)
+        tuples = [Coded(column.codes[first], column.cardinality) for column in shown]
+        records = match_tuples(tuples, known[first], records)
+    return records[which]
+
+
 def _same_on(columns: Sequence[Coded], rows: Array) -> tuple[Array, int]:
     """Groups of rows that agree on these columns; on no column all agree."""
     if not columns:

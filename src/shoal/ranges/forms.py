@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -17,7 +18,7 @@ from shoal.storage.unite import exact_texts
 
 FormKind = Literal[
     "as-it-was", "range", "columns", "set", "node", "label", "mean", "midpoint", "suppressed-cells", "perturbed",
-    "recoded", "pseudonym", "shifted", "scrubbed", "removed",
+    "recoded", "pseudonym", "shifted", "scrubbed", "removed", "items", "synthetic",
 ]  # fmt: skip
 # what a column says by its form: whether its cells hold the original value, stand for it, or neither
 NATURES: dict[str, tuple[str, ...]] = {
@@ -36,7 +37,10 @@ NATURES: dict[str, tuple[str, ...]] = {
     "shifted": ("shifted",),
     "scrubbed": ("scrubbed",),
     "removed": ("removed",),
+    "synthetic": ("synthetic",),
+    "items": ("truthful",),
 }
+_OF_TIME = ("date", "datetime", "moment", "time")
 _BRACKETS = {"[;]": (r"^\[([^;]+);([^;]+)\]$", "[", ";", "]"), "-": (r"^([0-9.]+)-([0-9.]+)$", "", "-", "")}
 
 
@@ -46,7 +50,8 @@ class ColumnForm(BaseModel):
     `type`: the type of the original values; `brackets`: how a range is written; `tree`: whose nodes stand there;
     `escaped`: a raw text that looks like a released one has a `\\` before it; `blanked`: so many cells were emptied in
     rows that are suppressed throughout; `labels_are_names`: a label only names a node, whatever it seems to say;
-    `decimals`: means are written with so many, as the original values are.
+    `decimals`: means are written with at most so many, as the original values are; decimals with exactly so many.
+    `separator`: what stands between the items of a cell.
 
     >>> ColumnForm(kind="range", type="integer", brackets="[;]").in_words
     'a value or a range [low;high]'
@@ -62,6 +67,7 @@ class ColumnForm(BaseModel):
     blanked: int = 0
     labels_are_names: bool = False
     decimals: int | None = None
+    separator: str | None = None
 
     @property
     def generalizes(self) -> bool:
@@ -88,6 +94,8 @@ class ColumnForm(BaseModel):
             "shifted": "a date moved by a secret number of days",
             "scrubbed": "free text in which identifiers are replaced",
             "removed": "removed",
+            "synthetic": "drawn from a model under differential privacy: nobody's value",
+            "items": "items, or nodes above them" + (f", {self.separator} between" if self.separator else ""),
         }[self.kind]
         if self.labels_are_names:
             words += "; its labels are names: a range that one seems to say need not hold the value"
@@ -104,7 +112,15 @@ def not_canonical(column: Column, form: ColumnForm) -> int:
     1
     """
     values = column.values
+    if form.kind in ("mean", "midpoint") and values.dtype == pl.String and form.type in _OF_TIME:
+        return int((~_is_value(values, form.type)).sum())  # of JSON lines, which have no type for them
+    if form.kind == "items" and form.separator and values.dtype == pl.String:
+        # each once, in the order of their texts, without blanks around
+        own = values.str.split(form.separator).list.eval(pl.element().str.strip_chars())
+        return int((own.list.unique().list.sort().list.join(form.separator) != values).sum())
     if form.kind in ("mean", "midpoint", "columns", "as-it-was") or values.dtype != pl.String:
+        if form.kind == "as-it-was" and form.decimals is not None and column.written is not None:
+            return int((~_is_decimal(column.written[1].drop_nulls(), form.decimals)).sum())
         return column.respelled if form.kind != "as-it-was" or form.type != "text" else 0
     named = values.filter(values != STAR) if form.generalizes else values
     if form.kind == "range":
@@ -113,6 +129,8 @@ def not_canonical(column: Column, form: ColumnForm) -> int:
         return int((~_is_set(named)).sum())
     if form.kind == "suppressed-cells":
         good = _is_text(named) if form.type == "text" else texts_of(as_type(named, form.type)) == named
+        if form.decimals is not None:
+            good = _is_decimal(named, form.decimals)
         return int((~good.fill_null(False)).sum())
     return 0
 
@@ -132,6 +150,11 @@ def _is_value(texts: pl.Series, type_word: str | None, declared: bool = False) -
     if declared and type_word == "number":
         return as_type(texts, type_word).is_not_null()
     return (exact_texts(as_type(texts, type_word)) == texts).fill_null(False)
+
+
+def _is_decimal(texts: pl.Series, decimals: int) -> pl.Series:
+    """Which texts are decimals with so many digits behind the point."""
+    return (texts.cast(pl.Decimal(38, decimals), strict=False).cast(pl.String) == texts).fill_null(False)
 
 
 def _is_text(texts: pl.Series) -> pl.Series:
@@ -247,6 +270,16 @@ class Nodes(Sets):
     texts: pl.Series = None  # type: ignore[assignment]
     leaves: Array = None  # type: ignore[assignment]
     total: int = 0
+
+    def named(self) -> Sequence[str]:
+        """The node of each set."""
+        return [str(text) for text in self.texts.to_list()]
+
+    def named_again(self, kept: Sequence[tuple[Sets, int]]) -> Nodes:
+        """The same, with the node of each set from where it was first met."""
+        nodes = [(side.texts[place], side.leaves[place]) for side, place in kept if isinstance(side, Nodes)]
+        texts = pl.Series([text for text, _ in nodes], dtype=pl.String)
+        return replace(self, texts=texts, leaves=np.array([leaves for _, leaves in nodes]))
 
 
 def as_nodes(column: Column, boxed: Boxed, tree: ColumnTree) -> Nodes:

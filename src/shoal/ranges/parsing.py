@@ -37,7 +37,9 @@ class Spacing(Enum):
 
 _INTERVAL = r"^\[\s*([^;\[\]\"]+?)\s*;\s*([^;\[\]\"]+?)\s*\]$"
 _BRACKET_DASH = r"^\[\s*([0-9.]+)\s*-\s*([0-9.]+)\s*\]$"
+# written by others, read as ranges where we are told to: 50-55, [40, 49], 61XXX
 _DASH = r"^([0-9.]+)\s*-\s*([0-9.]+)$"
+_COMMA = r"^\[\s*([0-9.]+)\s*,\s*([0-9.]+)\s*\]$"
 _PREFIX = r"^([0-9A-Za-z]*)(\*+)$"
 _PREFIX_X = r"^([0-9]+)([Xx]+)$"
 # members with commas between; one that holds a sign of ours stands in quotes, a quote in it twice
@@ -95,7 +97,7 @@ def forms_in(column: Column, mode: Generalized) -> tuple[str, ...]:
     """
     if mode == "no" or column.values.dtype != pl.String:
         return ()
-    return _parse(column.values, mode).forms
+    return _parse(_read_by(column.values, mode)).forms
 
 
 def looks_generalized(texts: pl.Series) -> pl.Series:
@@ -107,6 +109,20 @@ def looks_generalized(texts: pl.Series) -> pl.Series:
     return texts.str.contains(
         "|".join(f"(?:{shape})" for shape in (_INTERVAL, _BRACKET_DASH, _PREFIX, _PREFIX_X, _SET))
     )
+
+
+def in_our_writing(texts: pl.Series, commas: bool = True) -> pl.Series:
+    """Ranges as others write them, in our writing; with `commas`, two numbers in brackets are the ends of a range.
+
+    >>> in_our_writing(pl.Series(["50-55", "[40, 49]", "61XXX", "[a, b]", "clerk"])).to_list()
+    ['[50;55]', '[40;49]', '61***', '[a, b]', 'clerk']
+    """
+    for shape in (_DASH, *([_COMMA] if commas else [])):
+        low, high = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
+        hit = low.is_not_null() & _in_order(low, high)
+        texts = texts.zip_with(~hit, "[" + low.fill_null("") + ";" + high.fill_null("") + "]")
+    stem, masked = texts.str.extract(_PREFIX_X, 1), texts.str.extract(_PREFIX_X, 2)
+    return texts.zip_with(stem.is_null(), stem.fill_null("") + masked.fill_null("").str.replace_all(".", "*"))
 
 
 def unescape(texts: pl.Series) -> pl.Series:
@@ -123,37 +139,38 @@ def sets_among(texts: pl.Series) -> Array:
     return texts.str.contains(_SET).fill_null(False).to_numpy()
 
 
-def _parse(texts: pl.Series, mode: Generalized) -> _Parsed:
+def _read_by(texts: pl.Series, mode: Generalized) -> pl.Series:
+    return in_our_writing(texts) if mode == "yes" else texts
+
+
+def _parse(texts: pl.Series) -> _Parsed:
     escaped = texts.str.starts_with("\\").fill_null(False)
     if escaped.any():
-        return _with_escaped(texts, escaped, mode)
+        return _with_escaped(texts, escaped)
     star = (texts == STAR).to_numpy()
-    shapes = [_INTERVAL, _BRACKET_DASH, *([_DASH] if mode == "yes" else [])]
     low, high, interval = texts, texts, np.zeros(len(texts), bool)
-    for shape in shapes:
+    for shape in (_INTERVAL, _BRACKET_DASH):
         ends = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
         hit = ends[0].is_not_null() & _in_order(*ends)
         low, high = low.zip_with(~hit, ends[0].fill_null("")), high.zip_with(~hit, ends[1].fill_null(""))
         interval |= hit.to_numpy()
-    prefix = np.zeros(len(texts), bool)
-    for shape in [_PREFIX, *([_PREFIX_X] if mode == "yes" else [])]:
-        stem, masked = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
-        hit = stem.is_not_null() & (texts != STAR)
-        digits = stem.str.contains(r"^[0-9]+$").fill_null(False)
-        zeros, nines = masked.str.replace_all(r".", "0"), masked.str.replace_all(r".", "9")
-        first, final = (stem + zeros).zip_with(digits, texts), (stem + nines).zip_with(digits, texts)
-        low, high = low.zip_with(~hit, first.fill_null("")), high.zip_with(~hit, final.fill_null(""))
-        prefix |= hit.to_numpy()
+    stem, masked = texts.str.extract(_PREFIX, 1), texts.str.extract(_PREFIX, 2)
+    hit = stem.is_not_null() & (texts != STAR)
+    digits = stem.str.contains(r"^[0-9]+$").fill_null(False)
+    zeros, nines = masked.str.replace_all(r".", "0"), masked.str.replace_all(r".", "9")
+    first, final = (stem + zeros).zip_with(digits, texts), (stem + nines).zip_with(digits, texts)
+    low, high = low.zip_with(~hit, first.fill_null("")), high.zip_with(~hit, final.fill_null(""))
+    prefix = hit.to_numpy()
     sets = texts.str.contains(_SET).fill_null(False).to_numpy() & ~interval
     members = {int(index): set_members(texts[int(index)]) for index in np.flatnonzero(sets)}
     found = {"interval": interval.any(), "prefix": prefix.any(), "set": bool(members), "star": star.any()}
     return _Parsed(low, high, star, members, prefix, tuple(form for form, there in found.items() if there))
 
 
-def _with_escaped(texts: pl.Series, escaped: pl.Series, mode: Generalized) -> _Parsed:
+def _with_escaped(texts: pl.Series, escaped: pl.Series) -> _Parsed:
     """As `_parse`; escaped texts are plain values."""
     hidden = texts.set(escaped, "")
-    found, own, plain = _parse(hidden, mode), unescape(texts), ~escaped
+    found, own, plain = _parse(hidden), unescape(texts), ~escaped
     return _Parsed(
         found.low.zip_with(plain, own), found.high.zip_with(plain, own), found.star, found.members, found.prefix,
         found.forms,
@@ -194,7 +211,7 @@ def sets_in(column: Column) -> pl.DataFrame:
         bracketed = any(text is not None and text.startswith(("[", "{")) for text in few)
     else:
         bracketed = bool(column.values.str.contains(r"^[\[{]").any())
-    members = _parse(column.values, "yes").members if bracketed else {}
+    members = _parse(column.values).members if bracketed else {}
     codes = np.repeat(np.fromiter(members, np.int64, len(members)), [len(labels) for labels in members.values()])
     labels = [label for labels in members.values() for label in labels]
     return pl.DataFrame({"set": codes.astype(column.codes.dtype), "label": pl.Series(labels, dtype=pl.String)})
@@ -225,7 +242,7 @@ def ends_of(column: Column) -> tuple[Array, Array]:
     if values.dtype != pl.String:
         low = high = as_numbers(values)
     else:
-        parsed = _parse(values, "yes")
+        parsed = _parse(in_our_writing(values, commas=False))
         low, high = _texts_as_numbers(parsed.low), _texts_as_numbers(parsed.high)
         low, high = np.where(parsed.star, -np.inf, low), np.where(parsed.star, np.inf, high)
     if column.nulls:
@@ -277,10 +294,11 @@ def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Dom
     >>> ranges.low[ranges.codes].tolist(), ranges.high[ranges.codes].tolist(), ranges.atoms
     ([0, 2, 0], [4, 2, 4], 5)
     """
-    parsed = None if mode == "no" or column.values.dtype != pl.String else _parse(column.values, mode)
+    texts = _read_by(column.values, mode) if column.values.dtype == pl.String else column.values
+    parsed = None if mode == "no" or column.values.dtype != pl.String else _parse(texts)
     forms = parsed.forms if parsed is not None else ()
     if parsed is not None and forms:
-        low, high, atoms, pieces = _atoms_of(unescape(column.values), parsed, domain)
+        low, high, atoms, pieces = _atoms_of(unescape(texts), parsed, domain)
         star = parsed.star
     else:
         low = _value_atoms(column.values, domain)
@@ -429,7 +447,7 @@ def _leaves(texts: pl.Series, prefix: Array) -> list[Array]:
     what a prefix covers. Ends of other ranges have no order that we know: such a range covers itself only.
     """
     # only what stands for digits or letters goes: the X of `AX*` is a letter of the stem
-    stem = texts.str.extract(r"^(.*?)\*+$", 1).fill_null(texts.str.extract(r"^([0-9]*)[Xx]+$", 1)).fill_null("")
+    stem = texts.str.extract(r"^(.*?)\*+$", 1).fill_null("")
     length = texts.str.len_chars()
     lower = (stem + _BEFORE_ALL).zip_with(pl.Series(prefix), texts)
     upper = (stem + _AFTER_ALL).zip_with(pl.Series(prefix), texts)

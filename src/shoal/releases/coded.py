@@ -144,7 +144,7 @@ class CodedColumn:
         """The values as they lie in a page."""
         if self.values.dtype == pl.Boolean:
             return _Bits(self.values.to_numpy())
-        return _Texts.of(self.values) if self.values.dtype == pl.String else _Numbers.of(self.values)
+        return _Texts.of(self.values) if self.values.dtype == pl.String else _CodeNumbers.of(self.values)
 
     def pays(self, distinct: int, cells: int) -> bool:
         """Whether a dictionary of so many values is written for so many cells."""
@@ -174,11 +174,11 @@ class _Bits(_PlainValues):
 
 
 @dataclass(frozen=True)
-class _Numbers(_PlainValues):
+class _CodeNumbers(_PlainValues):
     values: Array
 
     @classmethod
-    def of(cls, values: pl.Series) -> _Numbers:
+    def of(cls, values: pl.Series) -> _CodeNumbers:
         array = values.to_physical().to_numpy()
         if array.dtype.kind == "f":
             return cls(array)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from shoal.errors import InputError
-from shoal.policy.manifest import Manifest, as_shape, manifest_path, read_json
-from shoal.results import Cell, Grid, Headline, Result, Section, without_unknown
+from shoal.policy.manifest import PRIVATE_TABLE, Manifest, as_shape, manifest_path, read_json
+from shoal.results import Cell, Grid, Headline, Result, Section, where_known, without_unknown
 from shoal.wording import counted, figure, percent
 
 
@@ -29,6 +29,44 @@ class Row:
     modified_rows: int | None
     seconds: float | None
     verdict: str
+    # of a table under differential privacy its budget; against an original that is given, the mean error of all pairs
+    # and of all triples: for its owner
+    epsilon: float | None = None
+    pairs_error: float | None = None
+    triples_error: float | None = None
+
+
+@dataclass(frozen=True)
+class LinkedReleases:
+    """Two releases about the same people: of so many targets of the second, how many meet one person of the first only.
+
+    `correct`: those of them that are the same person. `expected_correct`: how many are named rightly, if one of the
+    persons that a target may be is picked.
+    """
+
+    first: str
+    second: str
+    targets: int
+    unique_matches: int
+    correct: int
+    expected_correct: float
+
+
+def linked_section(linked: Sequence[LinkedReleases]) -> list[Section]:
+    """What can be linked across releases, a line for each two."""
+    heads = ("release", "with", "records", "meet one person only", "and rightly", "named rightly by a pick")
+    rows = [
+        (
+            one.first,
+            one.second,
+            f"{one.targets:,}",
+            f"{one.unique_matches:,}",
+            Cell(f"{one.correct:,}", "bad" if one.correct else "good"),
+            percent(one.expected_correct / one.targets) if one.targets else "–",
+        )
+        for one in linked
+    ]
+    return [Grid(heads, rows, 2, title="Linkable across releases", wrap=(0, 1))] if rows else []
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +82,7 @@ class Comparison(Result):
     best: str | None
     by: str | None
     differ: list[str]
+    linked: list[LinkedReleases] | None = where_known()
 
     def summary(self) -> str:
         """Which release lost least."""
@@ -61,6 +100,9 @@ class Comparison(Result):
                 row.manifest.removesuffix(".manifest.json"),
                 row.method,
                 Cell(row.verdict, "good" if row.verdict == "holds" else "bad"),
+                figure(row.epsilon),
+                figure(row.pairs_error),
+                figure(row.triples_error),
                 figure(row.k),
                 figure(row.classes),
                 figure(row.information_loss),
@@ -71,9 +113,10 @@ class Comparison(Result):
             )
             for row in self.releases
         ]
-        heads = ("release", "method", "verdict", "k", "classes", "information loss", "loss")
+        errors = ("epsilon", "error of pairs", "of triples")
+        heads = ("release", "method", "verdict", *errors, "k", "classes", "information loss", "loss")
         grid = Grid((*heads, "largest disclosure", "suppressed rows", "seconds"), rows, 3, wrap=(0,))
-        return [Headline(self.summary()), without_unknown(grid)]
+        return [Headline(self.summary()), without_unknown(grid), *linked_section(self.linked or ())]
 
 
 def _largest(disclosed: dict[str, float | None]) -> str:
@@ -136,6 +179,12 @@ def _row(path: str, manifest: Manifest) -> Row:
             str(entry.get("condition")): entry.get("share") for entry in disclosed if isinstance(entry, dict)
         },
         modified_rows=findings.get("modified_rows"),
-        seconds=manifest.seconds,
+        seconds=manifest.seconds or None,
         verdict=manifest.verdict,
+        epsilon=_epsilon(manifest),
     )
+
+
+def _epsilon(manifest: Manifest) -> float | None:
+    said: Any = manifest.sections.get("differential_privacy") or {}
+    return float(said["epsilon"]) if manifest.method == PRIVATE_TABLE else None

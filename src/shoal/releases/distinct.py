@@ -13,7 +13,7 @@ from shoal.engine.base import Pairs, PairsAsked
 from shoal.policy.judgement.shown_classes import Check
 from shoal.ranges.boxed import exponent_of, in_unit
 from shoal.ranges.columns import decimals_of
-from shoal.ranges.forms import ColumnForm
+from shoal.ranges.forms import ColumnForm, as_type
 from shoal.ranges.parsing import STAR
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, pack
@@ -157,6 +157,8 @@ def is_mean(
         return _is_mode(title, shown, original, classes, weights, records)
     values = texts_free_numbers(original)
     exponent = max(exponent_of(values[known]), 0)
+    if original.dtype.is_temporal() and shown.values.dtype == pl.String:  # of JSON lines
+        shown = replace(shown, values=as_type(shown.values, form.type))
     values, told = in_unit(values, exponent), in_unit(texts_free_numbers(shown), exponent)
     means = np.bincount(classes[known], ((values - values[known][:1].sum()) * weights)[known], count)
     sizes = np.bincount(classes[known], weights[known], minlength=count)

@@ -47,9 +47,9 @@ def shown_types(
     tables outside the release are read by it.
     """
     policy = result.policy
-    if policy.linked or any(model.needs_files for model in policy.models) or isinstance(policy.hierarchies, str):
+    if any(model.needs_files for model in policy.models) or isinstance(policy.hierarchies, str):
         return {}
-    whole = {*policy.hierarchies, *(name for model in policy.models for name in model.needs)}
+    whole = {*policy.hierarchies, *policy.needed}
     types: dict[str, ColumnType | None] = {}
     for entry in entries:
         said, column = policy.types.get(entry.name), result.table.columns.get(entry.name)
@@ -181,12 +181,6 @@ def documents_of(
     plan = None if result.plan is None else {**result.plan.to_dict(), "salt": secrets.token_hex(16)}
     parts = {"dictionary": dictionary, **({} if plan is None else {"plan": plan})}
     hashes = {name: hashlib.sha256(_bytes(part)).hexdigest() for name, part in parts.items()}
-    manifest = manifest.model_copy(update={"parts": hashes})
-    if sign is not None:
-        from shoal.releases.signing import sign as signed
-
-        manifest = signed(manifest, sign)
-    content = manifest.to_dict()
     row_map = (
         "shoal.storage.order.shuffled_order(records, seed)" if draft.shuffled else "rows in the order of the input"
     )
@@ -200,7 +194,7 @@ def documents_of(
     private = PrivateRecord(
         data=draft.target.name,
         data_sha256=draft.data_sha256,
-        manifest_sha256=manifest.digest(),
+        manifest_sha256=draft.data_sha256,  # until that is known
         plan_sha256=hashes.get("plan"),
         shuffled=draft.shuffled,
         seed=draft.seed,
@@ -210,10 +204,18 @@ def documents_of(
         input_sha256=input_sha256,
         labels=labels,  # type: ignore[arg-type]
         types={name: result.policy.types[name] for name in draft.types},
-        **result.private,
+        measured={},
+        salt=secrets.token_hex(16),
+        **{"perturbation_seed": None, "treatment_seed": None, **result.private},
     )
+    manifest = manifest.model_copy(update={"parts": {**hashes, "private": private.digest()}})
+    if sign is not None:
+        from shoal.releases.signing import sign as signed
+
+        manifest = signed(manifest, sign)
+    private = private.model_copy(update={"manifest_sha256": manifest.digest()})
     policy = effective_policy(result, entries, manifest).as_written()
-    return ReleaseDocuments(content, dictionary, private.model_dump(mode="json"), policy, plan)
+    return ReleaseDocuments(manifest.to_dict(), dictionary, private.model_dump(mode="json"), policy, plan)
 
 
 def effective_policy(result: Releasable, entries: Sequence[ColumnEntry], manifest: Manifest) -> Policy:

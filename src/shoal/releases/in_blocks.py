@@ -31,10 +31,10 @@ MANY_ROWS = 1 << 18
 
 
 def many_rows(result: Releasable) -> Anonymized | None:
-    """The result, if it has many rows, all of them in codes; a text that was scrubbed is not."""
+    """The result, if it has many rows, all of them in codes; texts that were scrubbed and treated columns are not."""
     if not isinstance(result, Anonymized) or result.table.rows <= MANY_ROWS or result.policy.with_role("text"):
         return None
-    if result.table.records is not None or not all(entry.held for entry in result.columns.values()):
+    if result.treated or result.table.records is not None or not all(entry.held for entry in result.columns.values()):
         return None
     return result
 
@@ -138,14 +138,6 @@ def in_blocks_with(array: Array, lost: Array, code: int, store: Store) -> Array:
     return file.mapped(array.dtype)
 
 
-def check_written_on_disk(path: Path) -> None:
-    """Refuse formats that are written whole only."""
-    if not is_streamed(path):
-        raise InputError(
-            f"A table that does not fit in memory is not written as {path.suffix}.", f"Use {', '.join(_SINKS)}."
-        )
-
-
 def code_bytes(table: Table) -> int:
     """The bytes of the codes of a row."""
     return sum(column.codes.itemsize for column in table.columns.values())
@@ -179,12 +171,11 @@ def check_streamed(target: Path) -> None:
 
     >>> check_streamed(Path("safe.xlsx"))
     Traceback (most recent call last):
-    shoal.errors.InputError: A table that does not fit in memory cannot be written as .xlsx. ...
+    shoal.errors.InputError: A table that does not fit in memory is not written as .xlsx. ...
     """
     if not is_streamed(target):
         raise InputError(
-            f"A table that does not fit in memory cannot be written as {target.suffix.lower()}.",
-            f"Use one of {', '.join(_SINKS)}.",
+            f"A table that does not fit in memory is not written as {target.suffix}.", f"Use {', '.join(_SINKS)}."
         )
 
 

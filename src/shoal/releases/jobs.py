@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.engine import engine_of
-from shoal.errors import InputError
+from shoal.errors import InputError, Message
 from shoal.keys import check_no_secret, path_of
 from shoal.methods.anonymize import Anonymized, asked
-from shoal.methods.on_disk.measured import COPIES, DISK_PER_ROW
+from shoal.methods.past_memory import COPIES, DISK_PER_ROW
 from shoal.policy import as_policy
 from shoal.policy.loading import with_roles
 from shoal.policy.manifest import files_of
-from shoal.releases.in_blocks import check_written_on_disk
+from shoal.releases.in_blocks import check_streamed
 from shoal.releases.open import Release
 from shoal.releases.places import check_free, check_not_input, place_of
 from shoal.releases.remote_release import stays_remote
@@ -83,7 +83,10 @@ def release_anonymized(
     writing = writing or Writing()
     read = files_read(as_policy(policy), settings.get("generalize") or {})
     trees = settings.get("hierarchies")
-    check_output(source, output, writing, policy=policy, hierarchies=trees, file_that_is_read=read, chart=chart)
+    if _is_anatomy(policy, settings.get("method")):
+        _check_tables_output(source, output, writing, policy)
+    else:
+        check_output(source, output, writing, policy=policy, hierarchies=trees, file_that_is_read=read, chart=chart)
     options = settings.pop("options", None) or Options()
 
     with Overflow(options, COPIES, DISK_PER_ROW) as overflow:
@@ -91,9 +94,32 @@ def release_anonymized(
         if refuse_first and (undecided := job.stopping()).stopping:
             raise Refused(f"Refused, nothing was written. {undecided.refusal()}")
         if job.on_disk is not None:
-            check_written_on_disk(place_of(output).path)
+            check_streamed(place_of(output).path)
         result = replace(job.run(), original=_as_argument(source, options))
         return _left(result, output, source, writing)
+
+
+def _is_anatomy(policy: Any, method: Any) -> bool:
+    """Whether two tables are released: a folder takes the place of a file."""
+    section = as_policy(policy).method
+    named = method if method is not None else None if section is None else section.name
+    return getattr(named, "name", named) == "anatomy"
+
+
+def _check_tables_output(source: Any, output: str | Path, writing: Writing, policy: Any) -> None:
+    """Refuse a folder that is taken, or that holds what is read, and what only one file has."""
+    from shoal.releases import folder
+    from shoal.releases.table_set import TablesPlace
+
+    place = TablesPlace.of(output).folder
+    folder.check_outside(source, policy, as_policy(policy), writing.sign, place, None)
+    folder.check_free(place, writing.force)
+    check_signing_key(writing.sign)
+    if writing.excel_safe or writing.output not in (None, OutputFormat()):
+        raise InputError(
+            "Several tables are written in the usual notation of cells.",
+            Message("Leave out `{excel_safe}` and what changes how cells are written."),
+        )
 
 
 def _as_argument(source: Any, options: Any) -> str | None:

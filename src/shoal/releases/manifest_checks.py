@@ -55,6 +55,7 @@ def against_manifest(
         *_stored(release, manifest),
         _consistent(manifest),
         _decided(manifest, policy),
+        *_treated(manifest, policy, table),
         forms_check(manifest.columns, table, policy, manifest.excel_safe),
         _parts(release, manifest),
         *_notation(release, manifest),
@@ -64,10 +65,14 @@ def against_manifest(
         own = release.private.data_sha256 == release.data_sha256
         same_words = release.private.manifest_sha256 == manifest.digest()
         detail = "data and manifest are those of the private record"
-        if not (own and same_words):
-            detail = "the data is not the one of the private record" if not own else "the manifest was changed"
-        checks.append(Check("private record", own and same_words, detail))
-    return checks + _sections(manifest, table, policy, signed) + _scrubbed(manifest, table)
+        if not own:
+            detail = "the data is not the one of the private record"
+        elif not release.is_vouched:
+            detail = "the manifest was changed" if not same_words else "it is not the one that was released"
+        checks.append(Check("private record", release.is_vouched, detail))
+    return (
+        checks + _sections(manifest, table, policy, signed) + _scrubbed(manifest, table) + _perturbed(manifest, table)
+    )
 
 
 def _parts(release: Release, manifest: Manifest) -> Check:
@@ -94,6 +99,21 @@ def _scrubbed(manifest: Manifest, table: Table) -> list[Check]:
     from shoal.releases.scrubbed_notes import rescrubbed
 
     return rescrubbed(table, manifest)
+
+
+def _perturbed(manifest: Manifest, table: Table) -> list[Check]:
+    """Whether perturbed columns have no value that what was done to them cannot leave."""
+    if manifest.method != "perturb":
+        return []
+    from shoal.methods.perturbation import contradicted
+
+    told = manifest.parameters.get("operators")
+    wrong = contradicted(table, told)
+    named = {entry.get("column") for entry in told if isinstance(entry, dict)} if isinstance(told, list) else set()
+    wrong += [entry.name for entry in manifest.columns if (entry.form.kind == "perturbed") != (entry.name in named)]
+    fine = "no value that the operators cannot leave; whether they are theirs only the original shows"
+    said = f"not as the operators leave them: {in_words(wrong[:8])}" if wrong else fine
+    return [Check("perturbed columns", not wrong, said)]
 
 
 def _stored(release: Release, manifest: Manifest) -> list[Check]:
@@ -152,7 +172,31 @@ def _fits_method(entry: ColumnEntry, manifest: Manifest) -> bool:
     """Whether a column has a form that its release can have: methods of anonymisation write none of these forms."""
     if entry.form.kind == "recoded":  # its rules are checked by the section on safe harbor alone
         return "safe_harbor" in manifest.sections
+    if entry.technique == (said.method if (said := manifest.policy.treat.get(entry.name)) else None):
+        return True
     return entry.form.kind not in ("perturbed", "pseudonym", "shifted") or manifest.method not in METHODS
+
+
+def _treated(manifest: Manifest, policy: Policy, table: Table) -> list[Check]:
+    """Whether columns that the policy treats were, and no other; means are those of as many records as it asks for."""
+    entries = {entry.name: entry for entry in manifest.columns}
+    changed = {name for name, entry in entries.items() if name in manifest.policy.treat and entry.technique != "none"}
+    if not (policy.treat or changed) or manifest.method not in METHODS:
+        return []
+    problems = [f"{name} was treated, which the policy does not say" for name in sorted(changed - set(policy.treat))]
+    for name, said in policy.treat.items():
+        entry = entries.get(name)
+        if entry is None or entry.technique != said.method or not entry.released_as:
+            problems.append(f"{name} was not treated by {said.method}")
+        elif (
+            said.k is not None and (counts := table[entry.released_as[0]].frequencies()).size and counts.min() < said.k
+        ):
+            problems.append(f"{name} has means of fewer than {said.k} records")
+    return [Check("treated columns", not problems, "; ".join(problems[:8]) or "treated as the policy says")]
+
+
+# the forms that methods give to quasi-identifiers alone
+_OF_CLASSES = ("range", "columns", "set", "node", "label", "mean", "midpoint", "suppressed-cells")
 
 
 def _decided(manifest: Manifest, policy: Policy) -> Check:
@@ -164,12 +208,29 @@ def _decided(manifest: Manifest, policy: Policy) -> Check:
             if entry is not None and entry.released_as:
                 problems.append(f"{name} identifies and is released")
         elif entry is None:
-            if role == "quasi-identifier" or name in {n for model in policy.models for n in model.needs}:
+            if role == "quasi-identifier" or name in policy.needed:
                 problems.append(f"{name} is not released")
         elif role == "quasi-identifier" and entry.form.kind == "removed":
             problems.append(f"{name} is not released")
         elif entry.form.kind != "removed" and not _has_own_names(entry, manifest):
             problems.append(f"{name} is released under another name")
+    problems += [
+        f"{entry.name} is no quasi-identifier, and only these are released in classes"
+        for entry in manifest.columns
+        if entry.form.kind in _OF_CLASSES
+        and policy.columns.get(entry.name) != "quasi-identifier"
+        and entry.name not in policy.treat
+    ]
+    problems += [
+        f"{entry.name} is scrubbed, and no text to the policy"
+        for entry in manifest.columns
+        if entry.form.kind == "scrubbed" and policy.models and policy.columns.get(entry.name) != "text"
+    ]
+    problems += [
+        f"{entry.name} holds coarser items, and is no column of items to the policy"
+        for entry in manifest.columns
+        if entry.form.kind == "items" and entry.name not in policy.set_columns
+    ]
     if not policy.labels_are_names:
         named = [entry.name for entry in manifest.columns if entry.form.labels_are_names]
         problems += [f"labels of {name} are names, which the policy does not allow" for name in named]
@@ -231,7 +292,7 @@ def _notation(release: Release, manifest: Manifest) -> list[Check]:
 
 def unsaid(policy: Policy, manifest: Manifest | None) -> list[str]:
     """Columns that models look at and only the manifest has a type for, by which `NA` and its like would be missing."""
-    looked_at = {name for model in policy.models for name in model.needs}
+    looked_at = set(policy.needed)
     types = {} if manifest is None else manifest.policy.types
     return [name for name in types if name in looked_at and name not in policy.types]
 

@@ -13,6 +13,7 @@ from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.policy.manifest import (
     LARGEST_PLAN,
+    TABLES_MANIFEST,
     Manifest,
     PrivateRecord,
     dictionary_path,
@@ -42,9 +43,19 @@ _MANIFEST = ".manifest.json"
 
 def _manifest_in(path: Path) -> Path:
     """The manifest of a published folder; a folder of tables without one stays what it is."""
+    if (path / TABLES_MANIFEST).is_file():
+        raise InputError(
+            f"{path} is a release of several tables, and this takes one.",
+            "`shoal verify`, `attack all` and `report` take the folder; or name one of its tables.",
+        )
     found = sorted(path.glob(f"*{_MANIFEST}")) if path.is_dir() else []
     if len(found) > 1:
         raise InputError(f"{path} holds {len(found)} releases.", "Name one of their data files.")
+    if not found and (path / "findings.json").is_file():
+        raise InputError(
+            f"{path} holds no data: it is a draft, or the evidence of a refusal.",
+            "Publish by one of its cures, then name the folder of that release.",
+        )
     return found[0] if found else path
 
 
@@ -141,7 +152,8 @@ class Release:
         manifest, private = self.manifest_or_none, self.private
         if manifest is None or private is None:
             return False
-        return private.data_sha256 == self.data_sha256 and private.manifest_sha256 == manifest.digest()
+        known = private.data_sha256 == self.data_sha256 and private.manifest_sha256 == manifest.digest()
+        return known and manifest.parts.get("private") == private.digest()
 
     def _knows(self, part: str, digest: str) -> bool:
         """Whether the manifest, and where it is there the private record, has this hash of a part."""

@@ -13,7 +13,7 @@ from shoal.engine.base import Pairs, PairsAsked
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.manifest import ColumnEntry
 from shoal.ranges.exact import holds_value
-from shoal.ranges.forms import ColumnForm, escape
+from shoal.ranges.forms import ColumnForm, as_type, escape
 from shoal.ranges.hierarchy import Hierarchy, fit_all
 from shoal.ranges.hierarchy.outside import held
 from shoal.ranges.parsing import STAR, set_members, sets_among, unescape
@@ -32,6 +32,7 @@ PairsOf = Callable[[Sequence[PairsAsked], Sequence[str]], Iterator[Pairs]]
 
 # of a column that is released as it was, and is not
 CHANGED = "it was changed"
+OTHERS_MISSING = "other values are missing than in the original"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ class ReleaseContext:
     spill: Spill | None = None
     # the pairs of each column, where rows stay with their engine
     elsewhere: PairsOf | None = None
-    # what rules make of columns of the original, row by row
+    # whose dates were shifted, row by row as in the release, and by how many days at most
+    shifted: tuple[Column, int] | None = None
+    # what rules, or operators with their seed, make of columns of the original, row by row
     recoded: Mapping[str, pl.Series] = field(default_factory=dict)
 
 
@@ -74,7 +77,7 @@ def against_original(
         if original.address is not None and original.address.query is None:
             what += "; the original of a release that was made from a query is the same query, not its table"
         return [Check("rows", False, what)]
-    gone = f", {beside.removed:,} suppressed ones removed" if beside.removed else ""
+    gone = f", {beside.removed:,} left out" if beside.removed else ""
     checks = [Check("rows", True, f"{released:,} released of {there:,}{gone}")]
     known = [entry.name for entry in entries]
     absent = [name for name in known if name not in own]
@@ -177,32 +180,42 @@ def _compared(
     if entry.form.kind == "columns":
         return _outside(title, _not_between(released, original, beside), "ranges do not hold their value")
     shown = released[0]
+    if entry.form.kind == "mean" and entry.role != "quasi-identifier":  # its groups are those of the column alone
+        if not bool((shown.is_null() == original.is_null()).all()):
+            return Check(title, False, "other values are missing than in the original")
+        return is_mean(title, shown, original, [shown], entry.form, np.ones(len(shown.codes)), beside.records)
     if entry.form.kind == "mean":
         names = [name for other in entries if other.role == "quasi-identifier" for name in other.released_as]
         beside_it = [table[name] for name in names if name in table.columns]
         return is_mean(title, shown, original, beside_it, entry.form, weights, beside.records)
     if entry.form.kind == "scrubbed":
         return _scrubbed(title, entry, shown, original, beside)
+    if entry.form.kind == "recoded" or (entry.form.kind == "perturbed" and beside.vouched and not _by_pair(beside)):
+        return _made_again(title, shown, entry, beside)
+    if entry.form.kind == "shifted" and beside.shifted and not _shifted_alike(shown, original, *beside.shifted):
+        return Check(title, False, "its dates are not moved by one number of days for each person, within the range")
     if entry.form.kind in ("midpoint", "perturbed", "pseudonym", "shifted"):
         return _vouched(title, entry, shown, original, beside)
-    if entry.form.kind == "recoded":
-        return _recoded(title, shown, entry.name, beside)
     return _RULES[entry.form.kind](title, shown, original, entry, beside, suppressed)
 
 
-def _recoded(title: str, shown: Column, name: str, beside: ReleaseContext) -> Check:
-    """What the rules of safe harbor make of the original, again."""
-    if name not in beside.recoded or beside.spill is not None or beside.elsewhere is not None:
-        return Check(
-            title, False, "what its rules make of the original could not be made again, so it was not compared"
-        )
-    again = beside.recoded[name]
+def _made_again(title: str, shown: Column, entry: ColumnEntry, beside: ReleaseContext) -> Check:
+    """What the rules of safe harbor, or the operators of `perturb` with their seed, make of the original, again."""
+    what = "its rules make" if entry.form.kind == "recoded" else "its operators and the seed of the private record make"
+    if entry.name not in beside.recoded or _by_pair(beside):
+        return Check(title, False, f"what {what} of the original could not be made again, so it was not compared")
+    again = beside.recoded[entry.name]
     expected = _readable(encode(again if beside.order is None else again.gather(beside.order)), beside)
     # cells of codes (250.00) stay as they were spelled, and a text file is read as numbers again
     texts = _texts(expected).gather(expected.codes)
     spelled = _texts(shown).gather(shown.codes) if shown.written is None else shown.as_written().cast(pl.String)
     same = equal_columns(shown, expected) or spelled.equals(texts, check_names=False)
-    return Check(title, same, "every cell is what its rules make of the original" if same else CHANGED)
+    return Check(title, same, f"every cell is what {what} of the original" if same else CHANGED)
+
+
+def _by_pair(beside: ReleaseContext) -> bool:
+    """Whether distinct pairs are compared, whose rows are not known."""
+    return beside.spill is not None or beside.elsewhere is not None
 
 
 def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: ReleaseContext) -> Check:
@@ -212,6 +225,8 @@ def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, b
         return _vouched(title, entry, shown, original, beside)
     from shoal.text.replace import only_replaced_in
 
+    if not bool((shown.is_null() == original.is_null()).all()):
+        return Check(title, False, OTHERS_MISSING)
     wrong = _wrong_pairs(shown, original, beside, lambda new, old: only_replaced_in(new, old, mark))
     return _outside(title, wrong, "notes hold what the original does not", "notes hold nothing that is new")
 
@@ -261,12 +276,22 @@ def _as_it_was(
         if _count(emptied & ~original.is_null(), beside) != entry.form.blanked:
             return Check(title, False, "more or fewer cells of suppressed rows were emptied than the manifest says")
         shown, original = shown.take(~emptied), original.take(~emptied)
+    if entry.role == "quasi-identifier":  # 0.0 and -0.0 are one value
+        shown, original = (replace(side, written=None) if _is_signed(side) else side for side in (shown, original))
+    elif _is_signed(original) and not _is_signed(shown) and shown.values.dtype.is_float() and shown.written is not None:
+        codes, texts = shown.written
+        shown = replace(shown, written=(codes, texts.cast(pl.Float64, strict=False)))
     if entry.role == "other" and beside.text_file and original.values.dtype == pl.String and shown.written is not None:
         texts = shown.as_written().cast(pl.String).replace("", None)
         same = texts.equals(original.decode().cast(pl.String).replace("", None))
     else:
         same = equal_columns(shown, original) or _same_texts(shown, original)
     return Check(title, same, "as it was" if same else CHANGED)
+
+
+def _is_signed(column: Column) -> bool:
+    """Whether a column of floats holds -0.0, which its values do not tell from 0.0."""
+    return column.written is not None and column.written[1].dtype.is_float()
 
 
 def _same_texts(released: Column, original: Column) -> bool:
@@ -390,20 +415,22 @@ def _on_path(
         if labels[label] not in (written[value], STAR, *(level[value] for level in paths[1:]))
     )
     if not wrong and not entry.form.labels_are_names:
-        wrong = _said_otherwise(pairs, _texts(shown), _texts(original))
+        wrong = _said_otherwise(pairs, _texts(shown), _texts(original), codes=original.values.dtype == pl.String)
     fine = "every label stands above its value"
     fine += "; labels are names, what they seem to say was not compared" if entry.form.labels_are_names else ""
     return _outside(title, wrong, "labels do not hold their value", fine)
 
 
-def _said_otherwise(pairs: CountTable, labels: pl.Series, values: pl.Series, numbers: bool = True) -> int:
+def _said_otherwise(
+    pairs: CountTable, labels: pl.Series, values: pl.Series, numbers: bool = True, codes: bool = False
+) -> int:
     """In how many rows a label says a range, a prefix, or another number, that does not hold the value."""
     label = labels.gather(pairs.tuples["shown"].codes.astype(np.int64))
     value = values.gather(pairs.tuples["was"].codes.astype(np.int64))
     known = (label.is_not_null() & value.is_not_null() & (label != value)).to_numpy()
     if not numbers:
         known = known & label.cast(pl.Float64, strict=False).is_null().to_numpy()
-    untrue = ~held(value.filter(known), label.filter(known))
+    untrue = ~held(value.filter(known), label.filter(known), codes)
     return int(pairs.counts[known][untrue].sum())
 
 
@@ -434,6 +461,30 @@ def _by_label(
     return _outside(title, wrong, "labels do not stand for their value", "every label stands for its value")
 
 
+def _items_held(
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: ReleaseContext, suppressed: Array
+) -> Check:
+    """Whether every item that is shown is one of the row's own, or a node above one."""
+    tree, separator = beside.trees.get(entry.name), entry.form.separator
+    above: dict[str, set[str]] = {}
+    for row in () if tree is None else zip(*(level.to_list() for level in tree.levels), strict=True):
+        above[row[0]] = set(row)
+
+    def held(label: pl.Series, was: pl.Series) -> pl.Series:
+        def of(text: str | None) -> list[str]:
+            parts = [text] if separator is None and text is not None else (text or "").split(separator or None)
+            return [stripped for part in parts if (stripped := part if separator is None else part.strip())]
+
+        pairs = zip(label.to_list(), was.to_list(), strict=True)
+        return pl.Series(
+            [set(of(new)) <= {STAR}.union(*(above.get(one, {one}) for one in of(old))) for new, old in pairs],
+            dtype=pl.Boolean,
+        )
+
+    wrong = _wrong_pairs(shown, original, beside, held)
+    return _outside(title, wrong, "cells hold items of nobody there", "every item is one of the row's, or above one")
+
+
 _RULES = {
     "as-it-was": _as_it_was,
     "range": _in_range,
@@ -441,6 +492,7 @@ _RULES = {
     "suppressed-cells": _own_or_star,
     "node": _on_path,
     "label": _by_label,
+    "items": _items_held,
 }
 
 
@@ -465,10 +517,36 @@ def _vouched(title: str, entry: ColumnEntry, shown: Column, original: Column, be
         if not _one_to_one(shown, original):
             return Check(title, False, "two values share a pseudonym, or one value has two")
     elif entry.form.kind != "shifted" and not bool((shown.is_null() == original.is_null()).all()):
-        return Check(title, False, "other values are missing than in the original")
+        return Check(title, False, OTHERS_MISSING)
     if not beside.vouched:
         return Check(title, False, f"{entry.nature}: it cannot be compared without the private record")
     return Check(title, True, f"{entry.nature}: as it was released")
+
+
+def _shifted_alike(shown: Column, original: Column, person: Column, most: int) -> bool:
+    """Whether all dates of a person are moved by the same days, at least one and at most so many, clock times kept.
+    Dates that are written in another way than years first are not looked at."""
+    after, before = _moments(shown), _moments(original)
+    if after is None or before is None:
+        return True
+    moved = pl.DataFrame({"person": person.codes, "by": after - before}).drop_nulls()
+    days = moved["by"].dt.total_days()
+    whole = bool((days.cast(pl.Int64) * 86_400_000_000 == moved["by"].cast(pl.Int64)).all())
+    far = bool((days.abs() > most).any()) or bool((days == 0).any())
+    return whole and not far and moved.unique().height == moved["person"].n_unique()
+
+
+def _moments(column: Column) -> pl.Series | None:
+    """The dates and moments of a column row by row, by their clocks; None where it holds others."""
+    values = column.decode()
+    if values.dtype == pl.String:
+        read = (as_type(values, kind) for kind in ("date", "datetime"))
+        values = next((found for found in read if found.null_count() == values.null_count()), values)
+    if not (values.dtype == pl.Date or isinstance(values.dtype, pl.Datetime)) or values.null_count() == len(values):
+        return None
+    if isinstance(values.dtype, pl.Datetime):
+        values = values.dt.replace_time_zone(None)
+    return values.cast(pl.Datetime("us"))
 
 
 def _one_to_one(shown: Column, original: Column) -> bool:

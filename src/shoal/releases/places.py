@@ -46,7 +46,7 @@ from shoal.systems.files import check_closed, remove, replace, sync
 from shoal.systems.locks import abandoned, lock_beside
 
 if TYPE_CHECKING:
-    from shoal.storage.databases.base import StagedTable
+    from shoal.storage.databases.base import Staged
 
 
 # The draft of a file is its owner's alone, and locked while its writer lives: a killed one leaves data behind.
@@ -230,7 +230,7 @@ class TablePlace:
             raise InputError("A query is not a place for a release.", Message("Name a table: ?table=safe ({output})."))
         check_table(address)
         self.address, self.path = address, address.beside
-        self._staged: StagedTable | None = None
+        self._staged: Staged | None = None
         self._force = False
         # asked before a transaction is open: some systems let nobody else in
         self._where: StoredIn | None = None

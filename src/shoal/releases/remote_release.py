@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from shoal.detection.undecided import Decisions
-from shoal.engine import engine_of
+from shoal.engine import engine_of, rows_where_they_are
 from shoal.errors import InputError
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.manifest import dictionary_path, manifest_path, plan_path, policy_path, private_path
@@ -20,7 +21,7 @@ from shoal.releases.documents import DataDraft, ReleaseDocuments, documents_of
 from shoal.releases.manifest_checks import forms_check
 from shoal.releases.results import Verification
 from shoal.releases.treatment import Releasable, TreatedRows, labels_given
-from shoal.releases.verify import by_tuple, judge
+from shoal.releases.verify import by_tuple, class_sizes_suffice, judge
 from shoal.storage import Table
 from shoal.storage.databases.address import without_password
 from shoal.storage.reading import Options, declaring
@@ -69,17 +70,16 @@ def release_remote(
     decisions: Decisions,
 ) -> tuple[ReleaseDocuments, Verification, int]:
     """Write the rows where they are, once what was written was judged: what is written beside, and of how many rows."""
-    engine, kept = engine_of(result.table), np.ones(result.table.rows, bool)
-    kept[list(treated.removed)] = False
-    frame = treated.frame if not treated.removed else result.polars  # rows that go are left out below
-    dropped, numbered = result.policy.with_role("identifier"), engine.is_ordered(result.table)
-    rows = engine.assign(result.table, frame, dropped=dropped, kept=kept, numbered=numbered)
+    engine = engine_of(result.table)
+    numbered = engine.is_ordered(result.table)
+    rows = _rows(result, treated, numbered)
     made: list[tuple[ReleaseDocuments, Verification, int]] = []
     joined = by_tuple(result.policy) if result.rule is None else None
 
     def check(draft: str, digest: str, removed: Sequence[int]) -> Mapping[str, bytes]:
         options = declaring(Options(engine=engine.name), result.policy.types, True, result.quasi_identifiers)
-        table = engine.rows(draft, None, options, needed=_needed(result), by_tuple=joined)
+        by_part = 0 if class_sizes_suffice(result.policy) and result.rule is None else None
+        table = rows_where_they_are(engine, draft, options, _needed(result), joined, by_part)
         gone = treated.removed_records
         # the order of rows is not that of the input, also where nobody asked for another one
         blanked, rows_gone = treated.blanked, list(removed)
@@ -103,13 +103,23 @@ def release_remote(
     return documents, judged, written
 
 
+def _rows(result: Releasable, treated: TreatedRows, numbered: bool) -> Any:
+    """The rows on the cluster, as they are released."""
+    remote = getattr(result, "remote", None)
+    if remote is not None:
+        return remote if numbered else result.table.elsewhere.plain(remote)
+    kept = np.ones(result.table.rows, bool)
+    kept[list(treated.removed)] = False
+    frame = treated.frame if not treated.removed else result.polars  # rows that go are left out below
+    dropped = result.policy.with_role("identifier")
+    return engine_of(result.table).assign(result.table, frame, dropped=dropped, kept=kept, numbered=numbered)
+
+
 def _needed(result: Releasable) -> list[str]:
     """The columns of the release that models are judged on."""
     policy = result.policy
-    named = [policy.count, policy.person, policy.weight, policy.household]
-    about = [name for model in policy.models for name in model.needs]
-    found = [*result.quasi_identifiers, *policy.sensitive, *about, *(name for name in named if name is not None)]
-    gone = {*policy.with_role("identifier")} - {*about}
+    found = [*result.quasi_identifiers, *policy.sensitive, *policy.needed, *policy.counted_by]
+    gone = {*policy.with_role("identifier")} - {*policy.needed}
     return [name for name in dict.fromkeys(found) if name not in gone]
 
 

@@ -54,10 +54,15 @@ class Verification(Result):
         word = "Holds" if self.holds else "Does not hold"
         if self._only_unchecked:
             word = "Not checked against the original, all else holds"
+        if any(model.name == "differential-privacy" for model in self.models):
+            tables = any(one.name == "counts" for one in self.checks)
+            what = f"{counted(self.records, 'table')} of counts" if tables else counted(self.records, "record")
+            return f"{word}: {what}, by all that a manifest can prove of such a release."
         if not self.models and not self.k:
             word = "As it was released" if self.holds else word
             return f"{word}: {counted(self.records, 'record')}, nothing promised."
-        words = f"{word}: {counted(self.records, 'record')}, smallest class {self.k:,}."
+        least = f"smallest class {self.k:,}" if self.k else "no class that could be judged"
+        words = f"{word}: {counted(self.records, 'record')}, {least}."
         if self.suppressed_rows:
             words += f" {counted(self.suppressed_rows, 'record')} of them suppressed."
         if self.readings is not None:
@@ -114,7 +119,7 @@ def listed(entries: dict[str, Any], sign: str = " ") -> str:
 
 
 def _worst(verdict: Verdict) -> str:
-    return f"worst class: {worst_class(verdict)}"
+    return f"worst class: {worst_class(verdict)}" if verdict.worst else ""
 
 
 @dataclass(frozen=True, repr=False)

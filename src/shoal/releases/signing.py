@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from shoal.errors import InputError
 from shoal.policy.judgement.shown_classes import Check
-from shoal.policy.manifest import Manifest, Signature
+from shoal.policy.manifest import Signature, Statements
 from shoal.storage.writing import check_target, write_bytes
 from shoal.systems.files import others_may
 
 _LARGEST_KEY = 10_000
+_Manifest = TypeVar("_Manifest", bound=Statements)
 
 
 def _library() -> Any:
@@ -63,7 +64,7 @@ def check_signing_key(key_file: str | Path | None) -> None:
         read_signing_key(key_file)
 
 
-def sign(manifest: Manifest, key_file: str | Path) -> Manifest:
+def sign(manifest: _Manifest, key_file: str | Path) -> _Manifest:
     """A manifest with its signature."""
     key = read_signing_key(key_file)
     public = key.public_key().public_bytes_raw().hex()
@@ -71,7 +72,7 @@ def sign(manifest: Manifest, key_file: str | Path) -> Manifest:
     return manifest.model_copy(update={"signature": Signature(algorithm="ed25519", public_key=public, value=value)})
 
 
-def check_signature(manifest: Manifest | None, public_key: str | Path) -> Check:
+def check_signature(manifest: Statements | None, public_key: str | Path) -> Check:
     """Whether a manifest is signed by the owner of a public key."""
     library, path = _library(), Path(public_key)
     from cryptography.exceptions import InvalidSignature

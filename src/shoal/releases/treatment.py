@@ -75,14 +75,14 @@ def _people(table: Table, policy: Policy, suppressed: Array, drawn: int | None) 
     found = people_of_rows(table, policy, drawn or table.total)
     if found is None:
         return None
-    return PeopleEstimate(found.people[suppressed].sum(keepdims=True), found.by, found.population)
+    draws = None if found.draws is None else found.draws[suppressed].sum(keepdims=True)
+    return PeopleEstimate(found.people[suppressed].sum(keepdims=True), found.by, found.population, draws=draws)
 
 
 def sensitive_columns(policy: Policy) -> list[str]:
     """The columns whose values must not be given away."""
-    about = [name for model in policy.models for name in model.needs]
     quasi = policy.quasi_identifiers
-    return [name for name in dict.fromkeys([*policy.sensitive, *about]) if name not in quasi]
+    return [name for name in dict.fromkeys([*policy.sensitive, *policy.needed]) if name not in quasi]
 
 
 def blank_sensitive(
@@ -177,7 +177,12 @@ class TreatedRows:
 def treatments(result: Releasable, path: Path) -> list[TreatedRows]:
     """What may be written, the best first: where suppressed rows give something away, their sensitive cells are
     emptied, or else these rows are removed."""
+    if getattr(result, "remote", None) is not None:  # made so that nothing need be emptied: k is all that is asked for
+        return [TreatedRows(pl.DataFrame())]
     frame = frame_of(result, path)
+    out = getattr(result, "rows_left_out", None)
+    if out is not None:
+        return [TreatedRows(frame.filter(~out), {}, np.flatnonzero(out).tolist(), int(out.sum()))]
     suppressed = _suppressed(result, frame)
     if suppressed is None:
         return [TreatedRows(frame)]

@@ -13,17 +13,26 @@ import polars as pl
 
 from shoal.detection.context import context_of_table
 from shoal.detection.undecided import look_at
-from shoal.engine import engine_of
+from shoal.engine import engine_of, rows_where_they_are
 from shoal.engine.base import Pairs, RowMap
 from shoal.errors import InputError, Message
-from shoal.models import KMatching
+from shoal.models import KAnonymity, KMatching
 from shoal.models.base import PeopleEstimate
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, as_policy
 from shoal.policy.judgement.evidence import evidence_of
 from shoal.policy.judgement.shown_classes import Check
-from shoal.policy.manifest import NO_ROW_MAP, PERSONAL, Manifest, decided_names, names_as_released, types_by_name
-from shoal.releases.beside_table import as_the_file_spells, beside_the_table
+from shoal.policy.manifest import (
+    NO_ROW_MAP,
+    PERSONAL,
+    PRIVATE_TABLE,
+    Manifest,
+    decided_names,
+    names_as_released,
+    types_by_name,
+)
+from shoal.ranges.hierarchy.given import given_hierarchies
+from shoal.releases.beside_table import as_the_file_spells, beside_the_table, written_again
 from shoal.releases.distinct import distinct_suppressed, in_release_order, is_on_disk
 from shoal.releases.documents import as_published
 from shoal.releases.manifest_checks import against_manifest, by_rule, unsaid
@@ -41,7 +50,7 @@ from shoal.storage.order import released_order
 from shoal.storage.reading import Options, declaring, read
 from shoal.storage.reading.files import is_address
 from shoal.storage.spill import Spill
-from shoal.storage.writing import tells_empty
+from shoal.storage.writing import OutputFormat, tells_empty
 from shoal.wording import in_words
 
 if TYPE_CHECKING:
@@ -94,9 +103,18 @@ def with_original(
         order = released_order(original.rows, seed, removed)
     if spill is not None:
         original = _in_release_order(original, manifest, seed, removed, spill)
+    person, days = manifest.parameters.get("person"), manifest.parameters.get("range")
+    shifted = None
+    if manifest.method == "shift-dates" and isinstance(days, int) and original.has(str(person)):
+        whose = original[str(person)]
+        shifted = (whose if order is None else whose.take(order)), days
     beside = ReleaseContext(
         order,
-        {} if release.plan is None else release.plan.trees,
+        {
+            **given_hierarchies(manifest.policy.hierarchies, policy.set_columns),
+            **given_hierarchies(policy.hierarchies, policy.set_columns),
+            **({} if release.plan is None else release.plan.trees),
+        },
         {} if private is None else private.labels,
         vouched=release.is_vouched,
         excel_safe=manifest.excel_safe,
@@ -105,6 +123,7 @@ def with_original(
         weighed_by=policy.weight or policy.count,
         spill=spill,
         elsewhere=None if elsewhere is None else partial(elsewhere, RowMap(seed, removed)),
+        shifted=shifted,
         recoded=recoded or {},
     )
     # which rows are suppressed is told by the quasi-identifiers of the policy that is held against the file
@@ -127,8 +146,7 @@ def _check_ordered(table: Table, original: Table) -> None:
         cure = "Order them by a key: add &order=id to the address, or order by to the query. When a release is "
         cure += "written, every row is compared before it is committed."
         if engine_of(one).keeps_rows:
-            cure = "Write it as files, and name those: rows of a data frame are not numbered, nor are those of a table "
-            cure += "with more rows than the driver takes (spark.shoal.driver.tuples)."
+            cure = "Write it as files, and name those: rows of a data frame are not numbered."
         raise InputError(
             Message(
                 "The rows of {} have no order, so that none can be found in the other table ({original}).", one.name
@@ -201,6 +219,10 @@ def verify(
     options = replace(of_original, second_reader=True)
     release = _release(source, options)
     manifest = None if release is None else release.manifest_or_none
+    if release is not None and manifest is not None and manifest.method == PRIVATE_TABLE:
+        from shoal.releases.private_table import verify_private_table
+
+        return verify_private_table(release, manifest, policy, original, signed_by, Path(source).is_dir())
     decided = _policy(policy, manifest)
     if not decided.models and decided.leak is None and not (manifest and manifest.no_guarantee):
         raise InputError("The policy names no model: there is nothing to verify.", "Add a model such as k-anonymity.")
@@ -213,13 +235,16 @@ def verify(
         asked_of = list(manifest.quasi_identifiers)
     names = asked_of if manifest is None else names_as_released(asked_of, manifest.released_names)
     engine = engine_of(source, options)
+    if engine.keeps_rows and decided.set_columns:
+        raise InputError("Items and events are judged on one machine.", "Read the release as a file.")
     if release is None or engine.keeps_rows:
         where = source if release is None or release.address is not None else release.data
-        needed = [*names, *decided.sensitive, *_measured(decided)]
+        needed = [*names, *decided.sensitive, *decided.set_columns, *decided.needed, *decided.counted_by]
         reading = declaring(options, types, released=True, only_empty=names)
         by_row = original is not None or (manifest is not None and by_rule(manifest))
         joined = None if by_row else by_tuple(decided)
-        table = engine.rows(where, None, reading, needed=list(dict.fromkeys(needed)), by_tuple=joined)
+        by_part = 0 if engine.keeps_rows and class_sizes_suffice(decided) else None
+        table = rows_where_they_are(engine, where, reading, list(dict.fromkeys(needed)), joined, by_part)
     else:
         table = release.table_by(types, [*names, *unsaid(decided, manifest)])
     checks = [] if signed_by is None else [check_signature(manifest, signed_by)]
@@ -232,6 +257,7 @@ def verify(
         table = as_the_file_spells(table, names)
     if release is not None and release.address is None:
         checks += beside_the_table(release.data, table)
+        checks += [] if manifest is None else written_again(release.data, manifest.output or OutputFormat())
     checks += _undecided(table, decided, manifest, names, given)
     absent = [name for name in names if name not in table.columns]
     if absent and manifest is not None:  # a check that says so stands there already
@@ -249,6 +275,10 @@ def verify(
                 from shoal.methods.hipaa.recheck import recoded_again
 
                 again = recoded_again(original, manifest.sections["safe_harbor"], decided, of_original)
+            if manifest is not None and manifest.method == "perturb":
+                again = _perturbed_again(release, manifest, original, of_original)
+            elif manifest is not None and manifest.policy.treat:
+                again = _treated_again(release, manifest, beside)
             checks += beside_original(release, manifest, table, beside, decided, more, of_original, again)
     if manifest is None:
         return judge(table, names, decided, checks, declared=False)
@@ -268,7 +298,7 @@ def _as_claimed(
     own = manifest.policy
     if own.digest() == as_published(policy, manifest).digest():
         return judged
-    alike = ("quasi_identifiers", "null_rule", "count", "person", "weight", "linked", "types")
+    alike = ("quasi_identifiers", "null_rule", "count", "person", "weight", "types", "set_columns", "items")
     asked = all(getattr(own, name) == getattr(as_published(policy, manifest), name) for name in alike)
     if not asked or any(model.needs_files for model in own.models):
         return None
@@ -277,14 +307,41 @@ def _as_claimed(
 
 def by_tuple(policy: Policy) -> int | None:
     """Row count above which duplicates are judged as one tuple: always, where nothing belongs to single records."""
-    by_record = (policy.count, policy.person, policy.weight, policy.household)
-    return 0 if all(name is None for name in by_record) else None
+    return None if policy.counted_by or policy.set_columns else 0
 
 
-def _measured(policy: Policy) -> list[str]:
-    """The columns beside the quasi-identifiers that models look at, or by which people are counted."""
-    named = [policy.count, policy.person, policy.weight, policy.household]
-    return [*(name for model in policy.models for name in model.needs), *(name for name in named if name is not None)]
+def class_sizes_suffice(policy: Policy) -> bool:
+    """Whether the sizes of classes are all that a policy asks for, so that no tuple need be looked at."""
+    alone = all(isinstance(model, KAnonymity) for model in policy.models)
+    odd = policy.leak or policy.set_columns or policy.counted_by or policy.types or policy.null_rule == "wildcard"
+    return alone and not odd and policy.risk_over == "sample" and bool(policy.quasi_identifiers)
+
+
+def _perturbed_again(
+    release: Release | None, manifest: Manifest, original: Any, options: Options
+) -> Mapping[str, pl.Series]:
+    """The perturbed columns, made anew by what the manifest tells and the seed of the private record."""
+    private = None if release is None else release.private
+    if private is None or private.perturbation_seed is None:
+        return {}
+    from shoal.methods.perturbation import perturbed_again
+
+    told, household = manifest.parameters.get("operators"), manifest.policy.household or ""
+    return perturbed_again(original, told, private.perturbation_seed, household, options)
+
+
+def _treated_again(release: Release | None, manifest: Manifest, original: Table) -> Mapping[str, pl.Series]:
+    """The columns that the policy treats, made anew with the seed of the private record."""
+    private = None if release is None else release.private
+    if private is None or private.treatment_seed is None or is_on_disk(original):
+        return {}
+    from shoal.methods.treat import treated
+
+    try:
+        made = treated(original, manifest.policy, private.treatment_seed)[0]
+    except InputError:
+        return {}
+    return {name: made[name].decode() for name in manifest.policy.treat if made.has(name)}
 
 
 def _release(source: Any, options: Options | None) -> Release | None:
@@ -306,8 +363,7 @@ def _policy(policy: Policy | str | Path | None, manifest: Manifest | None) -> Po
         raise InputError(
             "There is no policy to verify against.", "Give a policy, or keep the manifest beside the file."
         )
-    named = [link.table for link in manifest.policy.linked]
-    named += [name for model in manifest.policy.models for name in model.needs_files]
+    named = [name for model in manifest.policy.models for name in model.needs_files]
     if named:
         raise InputError(
             "The manifest's policy names other tables, which are not read on its word.", "Give the policy yourself."
@@ -359,15 +415,24 @@ def judge(
     if not names and not policy.models:  # nothing was promised: what was done is checked
         held = all(check.holds for check in checks)
         return Verification("holds" if held else "refused", table.total, 0, 0, [], checks)
-    if policy.models and not names:
-        checks.append(Check("models", False, "there is no quasi-identifier to judge them on"))
-    evidence, suppressed = evidence_of(table, names, policy, levels, starred, drawn)
+    checks += set_checks(policy, names)
+    nobody = policy.person is not None and policy.person not in table.columns
+    counted = policy.model_copy(update={"person": None}) if nobody else policy
+    evidence, suppressed = evidence_of(table, names, counted, levels, starred, drawn)
     if drawn is None and evidence.estimate is not None and evidence.estimate.by == "population_size":
         evidence = replace(evidence, estimate=PeopleEstimate(None, reason=_NOT_KNOWN))
     verdicts = [model.judge(evidence) for model in policy.models]
-    if policy.models and policy.person is not None and policy.person not in table.columns:
-        detail = f"column {policy.person} is not in the file, so persons cannot be counted: keep it, as a pseudonym"
+    if policy.models and nobody:
+        detail = Message(
+            "column {} is not in the file, so records were counted, not persons: keep it, as a pseudonym, or count "
+            "them by `{state}` of a stream",
+            policy.person,
+        )
         checks.append(Check("persons", False, detail))
+    elif suppressed and table.elsewhere is not None:
+        rows = f"{suppressed:,} rows are suppressed in every quasi-identifier"
+        few = suppressed < max((model.least_members or 1 for model in policy.models), default=1)
+        checks.append(Check("suppressed rows", declared or not few, rows))
     elif suppressed:
         checks += _of_suppressed(table, names, policy, raw, declared, drawn)
     verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
@@ -379,6 +444,17 @@ def judge(
     classes, uniques = int(counts.sum()), int(counts[evidence.sizes == 1].sum())
     verdict = "holds" if holds else "refused"
     return Verification(verdict, records, k, suppressed, verdicts, checks, readings, classes, uniques)
+
+
+def set_checks(policy: Policy, names: Sequence[str]) -> list[Check]:
+    """Models without anything to judge them on, and items or events that no model is about: both are refused."""
+    found = []
+    if any(not model.of_sets for model in policy.models) and not names:
+        found.append(Check("models", False, "there is no quasi-identifier to judge them on"))
+    if policy.models and policy.set_columns and not any(model.of_sets for model in policy.models):
+        what = in_words(policy.set_columns)
+        found.append(Check("items", False, f"no model is about {what}: add km-anonymity, coherence or lkc-privacy"))
+    return found
 
 
 def _of_suppressed(

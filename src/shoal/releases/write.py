@@ -18,7 +18,7 @@ import polars as pl
 from shoal import progress
 from shoal.detection.undecided import Decisions, decisions_of
 from shoal.errors import InputError, Message, Setting, ShoalError, joined
-from shoal.methods.on_disk.measured import DISK_PER_ROW
+from shoal.methods.past_memory import DISK_PER_ROW
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy
 from shoal.policy.manifest import (
@@ -35,7 +35,7 @@ from shoal.releases.distinct import in_release_order
 from shoal.releases.documents import DataDraft, ReleaseDocuments, documents_of, shown_types
 from shoal.releases.in_blocks import (
     TreatedCodes,
-    check_written_on_disk,
+    check_streamed,
     code_bytes,
     dictionary_frame,
     is_streamed,
@@ -89,9 +89,15 @@ def release(
     of columns that nobody decided on yet; while one of them points at people, the release is refused. `output`: how
     cells are written (delimiter, decimal comma, what `*` is written as); the policy's, if not given.
     """
+    result = _with_roles(result, decide)
+    if isinstance(result, Anonymized) and result.technique == "anatomy":
+        from shoal.releases.anatomy import release_anatomy
+
+        if (undecided := _decisions(result)).stopping:
+            raise Refused(f"Refused, nothing was written. {undecided.refusal()}")
+        return release_anatomy(result, path, force=force, shuffle=shuffle, seed=seed, sign=sign)
     place = place_of(path)
     path = place.path
-    result = _with_roles(result, decide)
     output = result.policy.output.overridden(output)
     output.check(path)
     if not result.policy.models and not no_guarantee and result.rule is None:
@@ -325,7 +331,7 @@ def _write_on_disk(result: Releasable, how: _Writing) -> Released:
     """Rows that do not fit in memory: written block by block, read back and judged on disk."""
     assert isinstance(result, Anonymized)
     _check_usual_notation("A table that does not fit in memory is", how.excel_safe, how.output)
-    check_written_on_disk(how.place.path)
+    check_streamed(how.place.path)
     reading = result.reading or Options()
     with Spill(reading.memory, reading.spill_dir) as spill:
         spill.start(result.table.rows * (DISK_PER_ROW + 4 * code_bytes(result.table)))
@@ -368,7 +374,8 @@ def _judged(draft: _Draft, how: _Writing, table: Table, entries: Sequence[Column
     trees = {} if result.plan is None else result.plan.trees
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
     as_missing = not tells_empty(how.place.path)
-    recoded = {} if result.rule is None else {series.name: series for series in result.polars.get_columns()}
+    again = result.rule is not None or result.technique == "perturb" or bool(getattr(result, "treated", None))
+    recoded = {series.name: series for series in result.polars.get_columns()} if again else {}
     beside = ReleaseContext(
         draft.order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=draft.spill, recoded=recoded
     )
@@ -380,7 +387,8 @@ def _judged(draft: _Draft, how: _Writing, table: Table, entries: Sequence[Column
     judged = judge(table, names, result.policy, checks, levels, raw, drawn=drawn)
     if not judged.holds:
         why = ""
-        if treated.blanked or len(treated.removed):
+        unseen = any(check.name == "persons" and not check.holds for check in judged.checks)
+        if not unseen and (treated.blanked or len(treated.removed)):
             why = Message(" What suppressed records have must not stay: allow fewer of them with `{suppression}`.")
         raise Refused(
             Message("Refused, nothing was written. {}.{}{}", judged.reasons(), why, _not_kept(judged, how.place.path))
@@ -454,15 +462,15 @@ def _released(
 
 
 def files_read(policy: Policy, maps: Mapping[str, Any]) -> list[str]:
-    """The files among what a policy names (populations, linked tables, hierarchies) and what columns are recoded by."""
+    """The files among what a policy names (populations, hierarchies) and what columns are recoded by."""
     trees = [policy.hierarchies] if isinstance(policy.hierarchies, str) else list(policy.hierarchies.values())
     named: list[Any] = [name for model in policy.models for name in model.needs_files]
-    named += [*(link.table for link in policy.linked), *trees, *maps.values()]
+    named += [*trees, *maps.values()]
     return [name for name in named if isinstance(name, str) and Path(name).exists()]
 
 
 def _read_files(result: Releasable) -> list[str]:
-    """The files that the policy and the method read: populations, linked tables, hierarchies, maps of labels."""
+    """The files that the policy and the method read: populations, hierarchies, maps of labels."""
     maps = result.parameters.get("generalize")
     return files_read(result.policy, maps if isinstance(maps, dict) else {})
 

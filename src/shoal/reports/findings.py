@@ -40,6 +40,8 @@ class FindingsDocument(Result):
     accepted: list[str] | None = where_known()
     # where the release was refused: at which `step`, the `reason` and the `cure`
     refusal: dict[str, str | None] | None = where_known()
+    # of a table under differential privacy: what it promises and, for its owner, how far off it is
+    private_table: dict[str, Any] | None = where_known()
 
     def summary(self) -> str:
         """What was published, in a sentence."""

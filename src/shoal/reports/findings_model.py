@@ -29,6 +29,7 @@ from pydantic import (
 from shoal.attacks.base import AttackResult
 from shoal.detection.profiles import Profile
 from shoal.detection.results import Detection
+from shoal.dp.tables.results import PrivateTable
 from shoal.exposure.leakage.results import LeakSeries
 from shoal.exposure.results import AttackerRisk, IdentityRisk
 from shoal.methods.results import Anonymized
@@ -101,6 +102,7 @@ class SizesBeside(_Part):
 class DataFigures(_Part):
     """What was read and released, by counts and hashes."""
 
+    name: StrictStr | None = None
     records: _Count
     columns: _Count
     released: _Count
@@ -145,6 +147,9 @@ class ReportContext(_Part):
     recipient: StrictStr = ""
     purpose: StrictStr = ""
     controls: StrictStr = ""
+    phi: StrictStr = ""
+    covered_entity: StrictStr = ""
+    data_use_agreement: StrictStr = ""
     motives: StrictStr = ""
     precedent: StrictStr = ""
     responsible: StrictStr = ""
@@ -233,6 +238,11 @@ class ReportedRisk(IdentityRisk):
         return self.risk_over == "population" and self.journalist is not None
 
     @property
+    def in_population(self) -> str:
+        """Where the journalist's risk comes from: a table of the population, or an estimate of it."""
+        return "counted in the population" if self.journalist_by == "table" else "estimated for the population"
+
+    @property
     def judged(self) -> AttackerRisk:
         """The risk that the threshold is about: in the population where the policy says so, else in the table."""
         return self.journalist if self.over_population and self.journalist else self.prosecutor
@@ -291,6 +301,7 @@ class ReportFindings:
     limits: list[StrictStr]
     accepted: list[StrictStr] | None = where_known()
     refusal: RefusedStep | None = where_known()
+    private_table: PrivateTable | None = where_known()
 
     @property
     def columns(self) -> list[ReportedColumn]:

@@ -191,6 +191,10 @@ class Heading:
 
 # headings are facts: ISO/IEC 27559:2022; HHS guidance of 2012 on expert determination; EMA 0070 and Health Canada PRCI;
 # WP29 Opinion 05/2014
+TITLES = {
+    "iso-27559": "ISO/IEC 27559", "hipaa": "HIPAA expert determination, 45 CFR 164.514(b)(1)",
+    "ema": "EMA Policy 0070 and Health Canada PRCI", "wp29": "WP29, Opinion 05/2014",
+}  # fmt: skip
 CROSSWALKS: dict[str, tuple[Heading, ...]] = {
     "iso-27559": (
         Heading("Summary", "The result in short.", ("summary",)),
@@ -205,14 +209,15 @@ CROSSWALKS: dict[str, tuple[Heading, ...]] = {
     ),
     "hipaa": (
         Heading("Summary", "The result in short.", ("summary",)),
-        Heading("The anticipated recipient", "Who could re-identify, with which means.", ("context",)),
+        Heading("The anticipated recipient", "Who could re-identify, with which means; what of it is protected health "
+                "information, who holds it, what was agreed.", ("context",)),
         Heading("Replicability", "Which features occur consistently with a person.", ("data",)),
         Heading("Data source availability", "Which outside sources hold these features.", ("knowledge",)),
         Heading("Distinguishability", "How far the features single a person out.", ("identifiability",)),
         Heading("Assessment of the risk", "Whether the risk that is left is very small; no number is prescribed.",
                 ("residual", "attacks", "leak")),
         Heading("Methods and results", "What was applied.", ("change", "utility", "limits", "repeat")),
-        Heading("The expert", "Who determined it, until when it is valid.", ("signature",)),
+        Heading("The expert", "Who determined it under 45 CFR 164.514(b)(1), until when it is valid.", ("signature",)),
     ),
     "ema": (
         Heading("Summary", "The result in short.", ("summary",)),
@@ -327,9 +332,10 @@ def document(findings: Mapping[str, Any], crosswalk: str | None = None) -> dict[
     chapters = arranged([*chapters_of(found), *(attacks_by_criterion(found) if crosswalk else [])], crosswalk)
     refused = found.refusal is not None
     until = f", valid until {expires}" if expires and not refused else ""
-    title = found.context.title or "Anonymisation report"
+    title = found.context.title or ": ".join(filter(None, ["Anonymisation report", found.data.name]))
     kind = f"Evidence of a refused release ({edition})" if refused else f"{edition.capitalize()} report"
-    subtitle = f"{kind} of {found.created[:10]}{until}"
+    under = f", under the headings of {TITLES[crosswalk]}" if crosswalk else ""
+    subtitle = f"{kind} of {found.created[:10]}{until}{under}"
     return page_of(title, subtitle, found.software["shoal"], chapters) | {
         "expires": expires,
         "edition": edition,

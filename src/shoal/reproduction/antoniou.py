@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import count
 from typing import Any
 
@@ -23,19 +21,18 @@ from shoal.exposure.leakage import (
     simulate,
     spread_over_leaks,
 )
-from shoal.reproduction import antoniou_printed as printed
+from shoal.reproduction.antoniou_example import PERSONS, RUNS, example, positives
 from shoal.reproduction.antoniou_exhibits import exhibits
 from shoal.reproduction.results import Reproduction
 
 TITLE = "Assessing the risk of re-identification arising from an attack on anonymised data"
-SOURCE = "Antoniou et al., arXiv 2203.16921: Tables 1-4, Figs 1-5, the recursion of the supplement"
-PERSONS, RUNS = 10_000, 1_000
+SOURCE = "Antoniou et al., arXiv 2203.16921: Tables 1-4, Figs 1-5, the recursion of section 2.3"
 MOST_SIMULATIONS = 10_000
 SIZES = (1, 2, 3, 5, 10, 15, 20, 25, 50, 100)
 LEAKS = tuple(range(1_000, PERSONS + 1, 1_000))
 THRESHOLDS = (0.33, 0.09, 0.05)
-# Tables 1-4: ten patients in classes of 3, 3 and 4, three of them leaked
-EXAMPLE, EXAMPLE_LEAK = dict(Counter(printed.CLASSES.values())), sum(printed.LEAKED.values())
+# Fig 1 has classes of two and no numbers; these are ours
+TREE_CLASSES, TREE_LEAK = {2: 5}, 5
 # how many leaks are drawn for the simulated distribution of Fig 3
 LEAKS_OF_FIG_3 = 20
 # Fig 5: class sizes drawn around 5, none under it; the paper does not say how wide, 2 is our choice
@@ -61,8 +58,8 @@ def measure(seed: int) -> dict[str, Any]:
         "persons": PERSONS,
         "runs": RUNS,
         "seed": seed,
-        "example": _example(seeds),
-        "fig_1": recursion_tree(EXAMPLE, EXAMPLE_LEAK, 2),
+        "example": example(next(seeds)),
+        "fig_1": recursion_tree(TREE_CLASSES, TREE_LEAK, 3),
         "fig_2": _one_patient(seeds),
         "fig_3a": [_distribution(k, 4_000, seeds) for k in (1, 5, 10, 20)],
         "fig_3b": [_distribution(5, leaked, seeds) for leaked in (1_000, 2_000, 3_000, 4_000)],
@@ -74,34 +71,9 @@ def measure(seed: int) -> dict[str, Any]:
             for row in inverse_table(PERSONS, LEAKS, THRESHOLDS)
         ],
         "counterexample": _counterexample(),
+        "one_less_or_more": _one_less_or_more(),
+        "positives": [positives(k, 4_000, next(seeds)) for k in SIZES if PERSONS % k == 0],
     }
-
-
-def _example(seeds: Iterator[int]) -> dict[str, Any]:
-    """Tables 1-4, in exact fractions too."""
-    classes = ClassSizes.of(EXAMPLE)
-    exact = exact_one_person(EXAMPLE, EXAMPLE_LEAK)
-    return {
-        "class_sizes": {str(size): count for size, count in EXAMPLE.items()},
-        "leaked": EXAMPLE_LEAK,
-        "fraction": f"{exact.numerator}/{exact.denominator}",
-        "probability": one_person(classes, EXAMPLE_LEAK),
-        "two_patients": several_persons(classes, EXAMPLE_LEAK, 2).probability,
-        "two_patients_recursion": recursion(classes, EXAMPLE_LEAK, 2),
-        "simulated": simulate(classes, EXAMPLE_LEAK, 1, RUNS, next(seeds)).to_dict(),
-    }
-
-
-def exact_one_person(sizes: dict[int, int], leaked: int) -> Fraction:
-    """The mean over persons of the probability of being found, as a fraction: sum of 1 - C(D-k, L)/C(D, L), over D.
-
-    >>> exact_one_person({3: 2, 4: 1}, 3)
-    Fraction(9, 40)
-    """
-    persons = sum(size * count for size, count in sizes.items())
-    every = math.comb(persons, leaked)
-    hit = (count * (1 - Fraction(math.comb(persons - size, leaked), every)) for size, count in sizes.items())
-    return sum(hit, Fraction(0)) / persons
 
 
 def _one_patient(seeds: Iterator[int]) -> list[dict[str, Any]]:
@@ -155,35 +127,32 @@ def simulated_risk(k: int, leaked: int, seed: int) -> dict[str, float]:
     return {"0" if size == 0 else f"1/{size}": count / total for size, count in sorted(counts.items()) if count}
 
 
-def recursion_tree(sizes: dict[int, int], leaked: int, targets: int) -> list[dict[str, Any]]:
-    """The recursion as a tree: the class sizes at each node, how likely the next patient is in that class and found.
+def recursion_tree(sizes: dict[int, int], leaked: int, targets: int, change: int = -1) -> list[dict[str, Any]]:
+    """The recursion as the tree of Fig 1: a node per patient found and size of the class that it is found in.
 
-    >>> [round(node["probability"], 4) for node in recursion_tree({3: 2, 4: 1}, 3, 1)]
-    [1.0, 0.1417, 0.0833]
+    Its value is how likely the next patient is in a class of that size and is found; `probability` is the product of
+    the values down to it. A class that lost a patient is one less of its size (`change`; the print has one more).
+
+    >>> [(node["node"], round(node["value"], 4)) for node in recursion_tree({2: 5}, 5, 2)]
+    [('A_2', 0.3889), ('B_2,1', 0.0494), ('B_2,2', 0.321)]
     """
-    level: list[dict[str, Any]] = [
-        {"depth": 0, "node": "A", "class_sizes": {str(size): n for size, n in sizes.items()}, "probability": 1.0}
-    ]
-    nodes = list(level)
+    nodes: list[dict[str, Any]] = []
+    level: list[tuple[int | None, int, Counter[int], float]] = [(None, 0, Counter(sizes), 1.0)]
     for depth in range(targets):
-        following = []
-        for node in level:
-            state = {int(size): int(n) for size, n in node["class_sizes"].items()}
-            persons = sum(size * n for size, n in state.items())
-            for number, (size, n) in enumerate(sorted(state.items()), 1):
+        following: list[tuple[int | None, int, Counter[int], float]] = []
+        for parent, before, state, probability in level:
+            persons = sum(size * number for size, number in state.items())
+            for size in sorted(size for size, number in state.items() if size and number):
+                value = size * state[size] / persons * equation_5(persons, min(leaked - depth, persons), size)
                 rest = Counter(state)
-                rest[size] -= 1
+                rest[size] += change
                 rest[size - 1] += 1
-                weight = size * n / persons * equation_5(persons, leaked - depth, size)
-                following.append(
-                    {
-                        "depth": depth + 1,
-                        "node": f"{node['node']}.{number}",
-                        "class_sizes": {str(left): count for left, count in sorted(rest.items()) if left and count},
-                        "probability": node["probability"] * weight,
-                    }
-                )
-        nodes += following
+                name = f"{chr(ord('A') + depth)}_" + (f"{before}," if before else "") + str(size)
+                shown = [rest[at] if at else 0 for at in range(max(sizes) + 1)]
+                node = {"parent": parent, "depth": depth, "node": name, "value": value, "state_after": shown,
+                        "probability": probability * value}  # fmt: skip
+                following.append((len(nodes), size, rest, probability * value))
+                nodes.append(node)
         level = following
     return nodes
 
@@ -262,6 +231,16 @@ def draw_sizes(seed: int) -> ClassSizes:
     else:
         kept[-1] += rest
     return ClassSizes.of(kept)
+
+
+def _one_less_or_more() -> dict[str, float]:
+    """Two patients of five pairs, everything leaked: the law, and the recursion with both signs of its step 5."""
+    classes = {2: 5}
+    last = {
+        name: sum(node["probability"] for node in recursion_tree(classes, 10, 2, change) if node["depth"] == 1)
+        for name, change in (("minus", -1), ("plus", 1))
+    }
+    return {"law": several_persons(ClassSizes.of(classes), 10, 2).probability, **last}
 
 
 def _counterexample() -> dict[str, Any]:

@@ -8,6 +8,9 @@ from typing import Any
 from shoal.reproduction.page import share
 
 Found = dict[str, Any]
+# the share of 95% intervals that must hold the law; intervals are normal, and rare events are skewed
+LEAST_HELD = 0.85
+MOST_HOLD = f"{100 * LEAST_HELD:.0f}% of the intervals or more"
 
 
 def intervals_that_hold(entries: Sequence[dict[str, Any]], unseen: float = 0.0) -> tuple[str, bool]:
@@ -18,7 +21,7 @@ def intervals_that_hold(entries: Sequence[dict[str, Any]], unseen: float = 0.0) 
         law = entry.get("probability_of_classes", entry["probability"])
         slack = unseen + 1e-9 * law
         held += entry["simulated"]["low"] - slack <= law <= entry["simulated"]["high"] + slack
-    return f"{held} of {len(played)} ({share(held / len(played), 0)})", held >= 0.85 * len(played)
+    return f"{held} of {len(played)} ({share(held / len(played), 0)})", held >= LEAST_HELD * len(played)
 
 
 def drawable(entry: dict[str, Any], line: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.reproduction import antoniou_printed as printed
 from shoal.reproduction import charts
-from shoal.reproduction.antoniou_lines import Found, drawable, intervals_that_hold, row_of
+from shoal.reproduction.antoniou_lines import MOST_HOLD, Found, drawable, intervals_that_hold, row_of
 from shoal.reproduction.page import share
 from shoal.reproduction.results import Line, PaperPart, quoted
 
@@ -44,12 +44,17 @@ def supplement(found: Found) -> PaperPart:
         Line(
             "largest relative difference",
             f"{_largest(entries, 'recursion'):.1e}",
-            reason="the Supplementary Material derives that they are equal",
+            quoted(printed.RECURSION_IS_EQ_5),
+            _largest(entries, "recursion") < 1e-9,
+            "they do not agree",
+            "1e-9",
         )
     ]
-    text = "For one patient the recursion is Eq 5; classes of 5."
+    text = (
+        "The recursion of section 2.3 beside Eq 5 for one patient, in classes of 5. The paper refers to its supplement."
+    )
     header = ("leaked", "Eq 5", "recursion")
-    return PaperPart("supplement", "Supplementary Material: the recursion for one patient", text, header, rows, lines)
+    return PaperPart("supplement", "Section 3.2: the recursion for one patient", text, header, rows, lines)
 
 
 def fig_4a(found: Found) -> PaperPart:
@@ -64,6 +69,7 @@ def fig_4a(found: Found) -> PaperPart:
             quoted(printed.RECURSION_AGREES),
             agree and _largest(entries, "recursion") < 1e-9,
             "they do not agree",
+            f"{MOST_HOLD}; recursion = law",
         ),
         Line(
             "recursion weighted by patients, largest relative difference from the law",
@@ -170,17 +176,11 @@ def fig_5(found: Found) -> PaperPart:
     return PaperPart("fig-5", "Fig 5: unequal classes", text, ("patients", names[0], *draws), rows, lines, chart)
 
 
-def _patients(change: int) -> int:
-    """How many patients are left of classes of 3, 3 and 4 when one of a class of 3 is found and a_3 changes so."""
-    classes = {2: 1, 3: 2 + change, 4: 1}
-    return sum(size * count for size, count in classes.items())
-
-
 def recursion(found: Found) -> PaperPart:
     """Where the recursion leaves the law."""
     entries = [entry for entry in found["fig_4b"] if entry["targets"] > 1 and entry["leaked"] < found["persons"]]
     off = [entry["recursion"] / entry["probability"] - 1 for entry in entries]
-    counter = found["counterexample"]
+    counter, signs = found["counterexample"], found["one_less_or_more"]
     fields = ("targets", "leaked", "probability", "recursion", "recursion_class_weights")
     rows = [(*(entry[name] for name in fields), gap) for entry, gap in zip(entries, off, strict=True)]
     lines = [
@@ -195,11 +195,12 @@ def recursion(found: Found) -> PaperPart:
             reason="with unequal classes it can be too low, the unsafe side",
         ),
         Line(
-            "a class that lost a patient",
-            f"a'_i = a_i - 1: {_patients(-1)} patients are left of 10",
-            f"{printed.PLUS_ONE}",
-            _patients(+1) == 9,
-            f"a misprint: with the plus sign {_patients(+1)} patients would be left of 10",
+            "step 5 with minus, with plus as printed; the law (two patients of five pairs, everything leaked)",
+            f"{signs['minus']:.4f}, {signs['plus']:.4f}; {signs['law']:.4f}",
+            quoted(printed.PLUS_ONE),
+            abs(signs["plus"] - signs["law"]) < 1e-9,
+            "a misprint: a class that lost a patient is one less of its size; with minus it is the law",
+            "the law",
         ),
     ]
 
@@ -224,6 +225,36 @@ def recursion(found: Found) -> PaperPart:
     header = ("patients", "leaked", "law", "recursion, by patients", "recursion, by classes", "relative difference")
     heading = "Beside the paper: the recursion against the law"
     return PaperPart("recursion", heading, text, header, rows, lines, chart)
+
+
+def positives(found: Found) -> PaperPart:
+    """How often somebody who names a leaked record is right, and how often wrong, by k."""
+    entries = found["positives"]
+    kinds = ("right", "wrong", "none")
+    rows = [(entry["k"], *(entry[kind] for kind in kinds), *(entry["simulated"][kind] for kind in kinds))
+            for entry in entries]  # fmt: skip
+    furthest = max(abs(entry[kind] - entry["simulated"][kind]) for entry in entries for kind in kinds)
+    lines = [Line("furthest of one simulated leak from the law", f"{furthest:.4f}", reason="ours")]
+
+    def chart() -> Any:
+        names = {"right": "named rightly (true positive)", "wrong": "named wrongly (false positive)"}
+        values = [
+            {"k": entry["k"], "share": entry[kind], "what": name} for entry in entries for kind, name in names.items()
+        ]
+        return charts.lines(
+            values, "k", "share", "what", "Named rightly and wrongly, 4,000 leaked", x_title="class size k",
+            y_title="share of patients",
+        )  # fmt: skip
+
+    text = (
+        f"The paper leaves the effect of k on {quoted(printed.RATES)} to future work. An adversary who names, for "
+        "every patient, some leaked record of the patient's class is right with q/k (Eq 5) and wrong with q (1 - "
+        "1/k), where q is the chance that the class leaked at all: of those named, 1/k are right whatever leaked, "
+        "and false positives grow with k."
+    )
+    header = ("k", "right", "wrong", "nobody named", "right, simulated", "wrong", "nobody named")
+    heading = "Beside the paper: true and false positives by k"
+    return PaperPart("positives", heading, text, header, rows, lines, chart)
 
 
 def smallest_k(found: Found) -> PaperPart:

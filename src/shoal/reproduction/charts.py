@@ -218,6 +218,37 @@ def lines(
     return alt.layer(*parts).properties(width=width, height=260, title=title)
 
 
+def tree(nodes: Rows, title: str, *, width: int = 460) -> Any:
+    """A tree from its root down: each node has a `name`, a `number`, and the place of its `parent` in the list."""
+    import altair as alt
+
+    below = {place: [at for at, node in enumerate(nodes) if node["parent"] == place] for place in range(len(nodes))}
+    across: dict[int, float] = {}
+    for place in range(len(nodes) - 1, -1, -1):  # a node stands over the middle of those below it
+        known = [across[at] for at in below[place]]
+        across[place] = sum(known) / len(known) if known else -float(sum(not below[at] for at in across))
+    depth: list[int] = []
+    for node in nodes:
+        depth.append(0 if node["parent"] is None else depth[node["parent"]] + 1)
+    rows = [
+        {"x": across[at], "y": -depth[at], "text": f"{node['name']} = {node['number']:.4f}"}
+        for at, node in enumerate(nodes)
+    ]
+    edges = [
+        {"x": across[node["parent"]], "y": -depth[node["parent"]], "x2": across[at], "y2": -depth[at]}
+        for at, node in enumerate(nodes)
+        if node["parent"] is not None
+    ]
+    room: dict[str, Any] = {"scale": alt.Scale(padding=70), "axis": None}
+    end: dict[str, Any] = {"x": alt.X("x:Q", **room), "y": alt.Y("y:Q", scale=alt.Scale(padding=24), axis=None)}
+    drawn = alt.Chart(data(edges)).mark_rule(color=GREY).encode(**end, x2="x2:Q", y2="y2:Q")
+    base = alt.Chart(data(rows)).encode(**end)
+    plate = base.mark_point(shape="square", size=2600, filled=True, color="white", opacity=1)
+    return alt.layer(drawn, plate, base.mark_text(fontSize=11).encode(text="text:N")).properties(
+        width=width, height=80 * (max(depth) + 1), title=title
+    )
+
+
 def beside(charts: Sequence[Any], columns: int = 2) -> Any:
     """Charts side by side, so many in a row, each with its own colours and scales."""
     import altair as alt

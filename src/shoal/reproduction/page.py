@@ -8,7 +8,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace as with_changes
 from html import escape
 from pathlib import Path
@@ -19,6 +19,9 @@ from shoal.reproduction.results import Number, PaperPart, Reproduction
 from shoal.results.html import markup
 from shoal.storage.writing import give_usual_rights
 from shoal.systems.files import replace, sync
+
+# the bytes of a file, or who writes it
+Content = bytes | Callable[[Path], None]
 
 
 def share(value: float | None, digits: int = 2) -> str:
@@ -55,6 +58,7 @@ th.number, td.number { text-align: right; } td.number { font-variant-numeric: ta
 .compared table { min-width: 38rem; } .compared td { overflow-wrap: break-word; }
 tr + tr td { border-top: 1px solid #eee; }
 .good { color: #1a7040; } .bad { color: #a3333f; } .warning { color: #8a5a00; } .dim { color: #667; }
+.choice > input { margin: 0 .2rem 0 .8rem; } .choice > .picture { display: none; }
 .strong { font-weight: 600; } code { overflow-wrap: anywhere; }
 img { max-width: 100%; height: auto; } summary { color: #2a6f97; cursor: pointer; }
 @media (max-width: 40rem) { .picture img { max-width: none; } }
@@ -79,7 +83,7 @@ def page(result: Reproduction, pictures: Mapping[str, str]) -> str:
         f"<p>{escape(result.text)}</p>",
         f"<p><strong>{escape(result.summary())}</strong></p>",
         f"<nav>{links}</nav>",
-        *(_exhibit(exhibit, pictures.get(exhibit.key)) for exhibit in result.exhibits),
+        *(_exhibit(exhibit, pictures) for exhibit in result.exhibits),
         f"<footer><p>Made by shoal {escape(__version__)} with <code>{escape(result.command)}</code>. "
         "Nothing on this page is loaded from elsewhere.</p></footer>",
     ]
@@ -107,17 +111,46 @@ def _names(exhibits: Sequence[PaperPart]) -> list[tuple[str, str]]:
     ]
 
 
-def _exhibit(exhibit: PaperPart, svg: str | None) -> str:
+def _exhibit(exhibit: PaperPart, pictures: Mapping[str, str]) -> str:
     parts = [f'<h2 id="{escape(exhibit.key)}">{escape(exhibit.heading)}</h2>', f"<p>{escape(exhibit.text)}</p>"]
-    if svg is not None:
-        coded = base64.b64encode(svg.encode()).decode()
-        picture = f'<img alt="{escape(exhibit.heading)}" src="data:image/svg+xml;base64,{coded}">'
-        parts.append(f'<div class="wide picture">{picture}</div>')
+    if exhibit.key in pictures:
+        parts.append(_picture(exhibit.heading, pictures[exhibit.key]))
+    parts += _choice(exhibit, pictures)
     if exhibit.lines:  # the heading above is its title
         parts.append(f'<div class="compared">{markup([with_changes(exhibit.comparison(), title="")])}</div>')
     if exhibit.rows:
         parts.append(_table(exhibit.header, exhibit.rows))
     return "\n".join(parts)
+
+
+def _picture(alternative: str, svg: str, more: str = "") -> str:
+    coded = base64.b64encode(svg.encode()).decode()
+    picture = f'<img alt="{escape(alternative)}" src="data:image/svg+xml;base64,{coded}">'
+    return f'<div class="wide picture"{more}>{picture}</div>'
+
+
+def _choice(exhibit: PaperPart, pictures: Mapping[str, str]) -> list[str]:
+    """Pictures of which the chosen one is shown: a row of buttons, without a script."""
+    names = [step_key(exhibit, number) for number in range(len(exhibit.steps))]
+    if not names or names[0] not in pictures:
+        return []
+    rules = "".join(f"#{name}:checked ~ .{name} {{ display: block; }}" for name in names)
+    first = len(names) // 2
+    buttons = [
+        f'<input type="radio" name="{escape(exhibit.key)}" id="{name}"{" checked" if number == first else ""}>'
+        f'<label for="{name}">{escape(label)}</label>'
+        for number, (name, label) in enumerate(zip(names, exhibit.steps, strict=True))
+    ]
+    shown = [
+        _picture(f"{exhibit.heading}, {label}", pictures[name]).replace('class="wide', f'class="{name} wide', 1)
+        for name, label in zip(names, exhibit.steps, strict=True)
+    ]
+    return [f'<style>{rules}</style><div class="choice">{"".join([*buttons, *shown])}</div>']
+
+
+def step_key(exhibit: PaperPart, number: int) -> str:
+    """The name of one of the pictures to choose from, which its files have too."""
+    return f"{exhibit.key}-{number + 1}"
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[Number]]) -> str:
@@ -139,7 +172,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[Number]]) -> str:
 # Names start with the paper's name, so that several papers share a folder: `a.html`, `a.json`, `a-fig-1.svg`.
 
 
-def check_folder(folder: Path, keys: Sequence[str], force: bool, charts: bool) -> None:
+def check_folder(folder: Path, names: Sequence[str], force: bool, charts: bool) -> None:
     """Refuse a folder that cannot be filled, before any work is done for it."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file.", "Name a folder.")
@@ -147,7 +180,7 @@ def check_folder(folder: Path, keys: Sequence[str], force: bool, charts: bool) -
         raise InputError(f"There is no folder {folder.absolute().parent}.", "Make it first.")
     if not os.access(folder if folder.exists() else folder.absolute().parent, os.W_OK):
         raise InputError(f"{folder} cannot be written to.", "Choose another folder.")
-    there = [f"{key}.html" for key in keys if (folder / f"{key}.html").exists()]
+    there = [name for name in names if (folder / name).exists()]
     if there and not force:
         raise InputError(f"{folder / there[0]} exists already.", Message("Replace it with `{force}`."))
     if charts:
@@ -156,37 +189,39 @@ def check_folder(folder: Path, keys: Sequence[str], force: bool, charts: bool) -
         check_drawing()
 
 
-def contents(result: Reproduction, charts: bool = True) -> dict[str, bytes]:
+def contents(result: Reproduction, charts: bool = True) -> dict[str, Content]:
     """All files of a paper by name, the page last: where it is, all the others are."""
     key = result.paper
-    lines = [(line.what, line.ours, line.printed, line.verdict) for line in result.comparison]
+    lines = [(line.what, line.ours, line.printed, line.tolerance, line.verdict) for line in result.comparison]
     text = json.dumps(result.to_dict(), ensure_ascii=False, indent=1)
-    files = {f"{key}.json": f"{text}\n".encode()}
-    files[f"{key}-comparison.csv"] = _csv(("what", "ours", "printed", "verdict"), lines)
+    files: dict[str, Content] = {**result.files, f"{key}.json": f"{text}\n".encode()}
+    files[f"{key}-comparison.csv"] = _csv(("what", "ours", "printed", "tolerance", "verdict"), lines)
     for exhibit in result.exhibits:
         if exhibit.rows:
             files[f"{key}-{exhibit.key}.csv"] = _csv(exhibit.header, exhibit.rows)
     pictures: dict[str, str] = {}
     if charts:
-        for exhibit, svg, png in _drawn(result.exhibits):
-            pictures[exhibit.key] = svg
-            files[f"{key}-{exhibit.key}.svg"] = svg.encode()
-            files[f"{key}-{exhibit.key}.png"] = png
+        for name, svg, png in _drawn(result.exhibits):
+            pictures[name] = svg
+            files[f"{key}-{name}.svg"] = svg.encode()
+            files[f"{key}-{name}.png"] = png
     files[f"{key}.html"] = page(result, pictures).encode()
     return files
 
 
-def _drawn(exhibits: Sequence[PaperPart]) -> Iterable[tuple[PaperPart, str, bytes]]:
+def _drawn(exhibits: Sequence[PaperPart]) -> Iterable[tuple[str, str, bytes]]:
     from shoal.reproduction.charts import draw
 
-    with_chart = [(exhibit, exhibit.chart) for exhibit in exhibits if exhibit.chart is not None]
-    for number, (exhibit, chart) in enumerate(with_chart):
+    with_chart = [(exhibit.key, exhibit.chart) for exhibit in exhibits if exhibit.chart is not None]
+    for exhibit in exhibits:
+        with_chart += [(step_key(exhibit, number), chart) for number, chart in enumerate(exhibit.steps.values())]
+    for number, (name, chart) in enumerate(with_chart):
         progress.report("drawing", number, len(with_chart))
         picture = draw(chart())
-        yield exhibit, picture.svg, picture.png
+        yield name, picture.svg, picture.png
 
 
-def write_folder(folder: Path, files: dict[str, bytes]) -> None:
+def write_folder(folder: Path, files: Mapping[str, Content]) -> None:
     """Write files into a folder, made if it is not there: all take their names at the end, or none does.
 
     Drafts are written beside the targets. What was replaced comes back if a later file cannot take its name.
@@ -221,13 +256,20 @@ def write_folder(folder: Path, files: dict[str, bytes]) -> None:
             folder.rmdir()
 
 
-def _draft(folder: Path, content: bytes) -> Path:
+def _draft(folder: Path, content: Content) -> Path:
     handle, name = tempfile.mkstemp(prefix=".draft-", dir=folder)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
     draft = Path(name)
-    sync(draft)
-    give_usual_rights(draft)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if isinstance(content, bytes):
+                file.write(content)
+        if not isinstance(content, bytes):
+            content(draft)
+        sync(draft)
+        give_usual_rights(draft)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
     return draft
 
 

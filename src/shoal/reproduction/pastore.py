@@ -12,6 +12,7 @@ import polars as pl
 from shoal import progress
 from shoal.detection import detect
 from shoal.errors import InputError
+from shoal.methods.anonymize import anonymize
 from shoal.methods.recode import ColumnRecoding, RecodingFigures, Strategy, elect, every_combination, recode
 from shoal.methods.recoding_labels import Chunks, Constant, Mapped, NeighbourRuns
 from shoal.reproduction.pastore_exhibits import exhibits
@@ -96,7 +97,26 @@ def measure(table: Table, names: LicenceColumns) -> dict[str, Any]:
         },
         "strategies": [{"strategy": name, **_as_json(figures)} for name, figures in named.items()],
         "best": _name(election.best),
+        "anonymize_k_2": _plain(rows, names),
         "k_anonymity": [_to_k(rows, recodings, named, k) for k in KS],
+    }
+
+
+def _plain(rows: Rows, names: LicenceColumns) -> dict[str, Any]:
+    """What `anonymize` does on its own, asked for classes of two: on the records, each a row."""
+    progress.report("anonymize -k 2", 0)
+    frame = pl.DataFrame({column.name: column.decode() for column in rows.columns})
+    if rows.weights is not None:
+        frame = frame.select(pl.all().repeat_by(pl.Series(rows.weights))).explode(frame.columns)
+    if frame.height < 2:
+        return {"uniques": frame.height, "uniqueness": 1.0, "modified_rows": 0, "classes": frame.height, "k": 1}
+    found = anonymize(frame, quasi_identifiers=names.quasi_identifiers, k=2, method="mondrian").findings
+    return {
+        "uniques": found.uniques,
+        "uniqueness": found.uniques / frame.height,
+        "modified_rows": found.modified_rows,
+        "classes": found.classes,
+        "k": found.k,
     }
 
 

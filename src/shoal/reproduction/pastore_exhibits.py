@@ -7,7 +7,7 @@ from typing import Any
 from shoal.reproduction import charts
 from shoal.reproduction import pastore_printed as printed
 from shoal.reproduction.page import share
-from shoal.reproduction.pastore_printed import NEARLY_NONE, REASONS, RECORDS, REMOVED, TABLE_1, Printed
+from shoal.reproduction.pastore_printed import HEADS, NEARLY_NONE, REASONS, regions
 from shoal.reproduction.results import Line, PaperPart, quoted
 from shoal.wording import in_words
 
@@ -21,11 +21,14 @@ def exhibits(found: Found) -> list[PaperPart]:
     return [part(found) for part in parts]
 
 
-def is_valle_d_aosta(found: Found) -> bool:
-    """Whether the table is the one that Table 1 prints first: its original row says so."""
-    first, known = found["strategies"][0], TABLE_1["original"]
-    same = (found["records"], first["uniques"], first["classes"]) == (RECORDS, known.uniques, known.classes)
-    return same and found["removed_rows"] == REMOVED
+def region_of(found: Found) -> str | None:
+    """The head under which Table 1 prints this table: records, uniques and classes of its first row say so."""
+    first = found["strategies"][0]
+    for head, region in regions().items():
+        said = region.table["original"]
+        if (found["records"], first["uniques"], first["classes"]) == (region.records, said.uniques, said.classes):
+            return head
+    return None
 
 
 def _detection(found: Found) -> PaperPart:
@@ -47,8 +50,9 @@ def _detection(found: Found) -> PaperPart:
                 "singled out by it",
                 share(best["uniqueness"]),
                 quoted(printed.UP_TO_2),
-                best["uniqueness"] < 0.02,
+                best["uniqueness"] <= 0.02,
                 _OTHER_TABLE,
+                "2% or less",
             ),
         ]
     rows = [
@@ -66,48 +70,58 @@ def _detection(found: Found) -> PaperPart:
 
 def _table_1(found: Found) -> PaperPart:
     ours = {row["strategy"]: row for row in found["strategies"]}
-    rows = [
-        (name, *(row[field] for field in ("uniques", "uniqueness", "modified_rows", "classes", "k")), *TABLE_1[name])
-        for name, row in ours.items()
+    head = region_of(found)
+    printed_rows = regions()[head or "Valle d'Aosta"].table
+    fields = ("uniques", "uniqueness", "modified_rows", "classes", "k")
+    rows: list[tuple[Any, ...]] = [
+        (name, *(row[field] for field in fields), *printed_rows[name]) for name, row in ours.items()
     ]
-    lines: list[Line] = []
-    if is_valle_d_aosta(found):
-        same = found["records"] == RECORDS
-        lines.append(Line("records", f"{found['records']:,}", f"{RECORDS:,}", same, _OTHER_TABLE))
-        for name, row in TABLE_1.items():
-            lines += _compared(name, ours[name], row)
+    rows.append(("anonymize -k 2", *(found["anonymize_k_2"][field] for field in fields), *(None,) * 4))
+    lines = [] if head is None else [line for name in printed_rows for line in _compared(head, name, ours[name])]
     text = (
         "Fifteen strategies: uniques left, their share, rows modified as text, classes (the paper's distinct values), "
-        "smallest class; beside them the printed cells of Valle d'Aosta. "
+        "smallest class; beside them the printed cells. The last row is plain `shoal anonymize -k 2` on the same three "
+        "columns, which the paper does not have. "
     )
-    text += (
-        "The table is that of Valle d'Aosta, so each cell is compared."
-        if is_valle_d_aosta(found)
-        else "The table is another one, so cells are not compared: pass the counts of Valle d'Aosta as counts."
-    )
+    if head is None:
+        text += "The table is another one than the paper's three, so cells are not compared; shown is Valle d'Aosta."
+    elif head == HEADS[head]:
+        text += (
+            f"The table is that of {head}, by records, uniques and classes of the first row; all other cells follow."
+        )
+    else:
+        text += (
+            f"By records, uniques and classes of the first row the table is printed under the head {head}, which is "
+            f"exchanged: it is {HEADS[head]}. All other cells follow."
+        )
     measured = ("uniques", "share", "modified rows", "classes", "k")
     header = ("strategy", *measured, "printed: #S", "%S", "MR", "DV")
     return PaperPart("table-1", "Table 1: all strategies", text, header, rows, lines)
 
 
-def _compared(name: str, row: dict[str, Any], printed: Printed) -> list[Line]:
+def _compared(head: str, name: str, row: dict[str, Any]) -> list[Line]:
     """A row of the table, cell by cell."""
-    cells: list[tuple[str, str, str, bool]] = [
-        ("uniques", f"{row['uniques']:,}", f"{printed.uniques:,}", row["uniques"] == printed.uniques),
-        (
-            "share",
-            share(row["uniqueness"], 3),
-            f"{printed.percentage}%",
-            _same_share(row["uniqueness"], printed.percentage),
-        ),
-        ("classes", f"{row['classes']:,}", f"{printed.classes:,}", row["classes"] == printed.classes),
+    region = regions()[head]
+    said = region.table[name]
+    fits = share(said.uniques / region.records, 3)
+    misprint = f"the printed percentage is not that of the printed {said.uniques:,}, which is {fits}"
+    follows = _same_share(said.uniques / region.records, said.percentage)
+    if follows:
+        misprint = REASONS.get((head, name, "uniques"), "not explained")
+    cells: list[tuple[str, str, str, bool, str]] = [
+        (what, f"{row[field]:,}", f"{value:,}", row[field] == value, REASONS.get((head, name, what), "not explained"))
+        for what, field, value in (
+            ("uniques", "uniques", said.uniques),
+            ("classes", "classes", said.classes),
+            ("modified rows", "modified_rows", said.modified_rows),
+        )
+        if value is not None and (name != "original" or what == "modified rows")  # by these the table was recognised
     ]
-    if printed.modified_rows is not None:
-        same = row["modified_rows"] == printed.modified_rows
-        cells.append(("modified rows", f"{row['modified_rows']:,}", f"{printed.modified_rows:,}", same))
+    same = _same_share(row["uniqueness"], said.percentage)
+    cells.insert(0, ("share", share(row["uniqueness"], 3), f"{said.percentage}%", same, misprint))
     return [
-        Line(f"{name}: {what}", ours, said, match, REASONS.get((name, what), "not explained"))
-        for what, ours, said, match in cells
+        Line(f"{name}: {what}", ours, text, match, reason, f"under {share(NEARLY_NONE)}" if text == "~0%" else "")
+        for what, ours, text, match, reason in cells
     ]
 
 
@@ -139,22 +153,29 @@ def _local(found: Found) -> PaperPart:
     ]
     affected = ours["S+M_loc"]["modified_rows"] / found["records"]
     nearly = ours["S+M_loc"]["uniques"] / found["records"]
-    left = {name: ours[name]["uniques"] for name in ("S", "M", "S+M")}
     lines = [
         Line(
             "rows affected by S+M_loc",
             share(affected),
             quoted(printed.ONLY_2),
-            round(affected, 2) <= 0.02,
+            affected <= 0.02,
             _OTHER_TABLE,
+            "2% or less",
         ),
-        Line("uniques left by it", share(nearly, 3), quoted(printed.NEARLY_NO), nearly < NEARLY_NONE, _OTHER_TABLE),
         Line(
-            "uniques left by global S, M, S+M",
-            ", ".join(f"{count:,}" for count in left.values()),
+            "uniques left by it",
+            share(nearly, 3),
+            quoted(printed.NEARLY_NO),
+            nearly < NEARLY_NONE,
+            _OTHER_TABLE,
+            f"under {share(NEARLY_NONE)}",
+        ),
+        Line(
+            "uniques left by global M, of which the sentence speaks (S, S+M)",
+            f"{ours['M']['uniques']:,} ({ours['S']['uniques']:,}, {ours['S+M']['uniques']:,})",
             quoted(printed.COMPLETELY),
-            left["M"] == 0,
-            "Table 1 itself has 4 uniques for M in Valle d'Aosta" if is_valle_d_aosta(found) else "M leaves some",
+            ours["M"]["uniques"] == 0,
+            "M leaves some" if (head := region_of(found)) is None else f"Table 1 itself has some for M under {head}",
         ),
     ]
 
@@ -199,13 +220,15 @@ def _years(found: Found) -> PaperPart:
             quoted(printed.MEAN_GAINS),
             (share(fewer, 0), share(less, 0)) == ("95%", "7%") if tested else None,
             _OTHER_TABLE if tested else "Y_ran leaves no unique",
+            "whole percents",
         )
     ]
     text = (
         f"On years the text and Table 1 contradict each other. The text has {quoted(printed.GROUPS)}, intervals "
-        f"{quoted(printed.HALF_OPEN)}, and {quoted(printed.AVERAGE)}. What fits every printed number is: for Y_ran "
-        "runs of four distinct years, both ends included; for Y_avg four equal chunks of the records, named after "
-        "their middle record."
+        f"{quoted(printed.HALF_OPEN)}, and {quoted(printed.AVERAGE)}. What fits every printed number of Valle d'Aosta "
+        "is: for Y_ran runs of four distinct years, both ends included; for Y_avg four equal chunks of the records, "
+        "named after their middle record. On the records of Molise two numbers do not fit it: the modified rows of "
+        "Y_avg, and the distinct values of M+Y_ran."
     )
     return PaperPart("years", "Claims of the text: ranges of years against means", text, lines=lines)
 
@@ -238,6 +261,15 @@ def _k_anonymity(found: Found) -> PaperPart:
         )
         for entry in found["k_anonymity"]
     ]
+    plain, local = found["anonymize_k_2"], next(row for row in found["strategies"] if row["strategy"] == "S+M_loc")
+    lines.append(
+        Line(
+            "plain `shoal anonymize -k 2`, and S+M_loc: uniques; rows modified",
+            f"{plain['uniques']:,} and {local['uniques']:,}; {plain['modified_rows']:,} "
+            f"({share(plain['modified_rows'] / found['records'])}) and {local['modified_rows']:,}",
+            reason="no row is dropped, and no class is smaller than 2",
+        )
+    )
 
     def chart() -> Any:
         values = [
@@ -290,8 +322,9 @@ def _not_reproduced(found: Found) -> PaperPart:
         Line("k-anonymity of Valle d'Aosta", "–", quoted(printed.DROPS), None, "another tool with settings of its own"),
     ]
     text = (
-        "The columns Molise and Umbria of Table 1 (120 cells): the licence files of both regions are not part of "
-        "shoal. Whoever has them can pass them as counts. In the print the heads of both columns are exchanged, as the "
-        "authors' result file and the data of Molise confirm; the percentages in the first row are not."
+        "The files of the other regions are not part of shoal. Whoever has that of Molise or Umbria passes it with "
+        "`--data`: its column of Table 1 is then compared cell by cell. In the print the heads of both columns are "
+        "exchanged, as the authors' result file and the data of Molise confirm; the percentages in the first row are "
+        "not."
     )
     return PaperPart("not-reproduced", "What is not reproduced, and why", text, lines=lines)

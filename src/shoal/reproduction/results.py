@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 KEYS = (
     # all, or two of them
     "records", "seed",
+    # the course
+    "without_names", "linked", "unique_by_zip_size", "searches", "ratings", "five_records", "four_records",
+    "two_diverse", "nine_records", "laplace", "desk", "clauses", "columns_left", "membership",
     # Sánchez
-    "eq1", "original", "correlations", "s2", "s3", "s4", "sweep", "masking", "chain", "least_loss", "table_s6",
-    "table_s7", "table_s9", "s1", "correlation_of_tables", "largest_difference_from_table_s5",
+    "attributes", "eq1", "original", "correlations", "s2", "s3", "s4", "sweep", "masking", "chain",
+    "least_loss", "table_s6", "table_s7", "table_s9", "s1", "correlation_of_tables", "largest_difference_from_table_s5",
     # Pastore
-    "removed_rows", "columns", "detection", "strategies", "best", "k_anonymity", "generated",
+    "removed_rows", "columns", "detection", "strategies", "best", "anonymize_k_2", "k_anonymity",
+    "generated",
     # Antoniou
     "persons", "runs", "example", "fig_1", "fig_2", "fig_3a", "fig_3b", "fig_4a", "fig_4b", "fig_5", "smallest_k",
-    "counterexample",
+    "counterexample", "one_less_or_more", "positives",
 )
 # fmt: on
 Number = str | int | float | None
@@ -46,7 +50,8 @@ def quoted(words: str) -> str:
 class Line:
     """One statement: ours, the printed one where the paper prints it, and why they differ where they do.
 
-    `match` is None where nothing is printed, or where the table has nothing to test a statement with.
+    `match` is None where nothing is printed, or where the table has nothing to test a statement with. `within`: how far
+    from the print still matches, or how we read a sentence; without it a number matches to its last printed digit.
 
     >>> Line("t for k = 10", "0.05", "0.05", True).verdict
     'match'
@@ -61,12 +66,20 @@ class Line:
     printed: str | None = None
     match: bool | None = None
     reason: str = ""
+    within: str = ""
 
     def __post_init__(self) -> None:
         if self.printed is None and self.match is not None:
             raise ValueError(f"'{self.what}' matches what is not printed")
         if self.printed is not None and not self.match and not self.reason:
             raise ValueError(f"'{self.what}' differs from the paper without a reason")
+
+    @property
+    def tolerance(self) -> str:
+        """How far from the print still matches; nothing where nothing is compared."""
+        if self.printed is None or self.match is None:
+            return ""
+        return self.within or ("as worded" if self.printed.startswith("“") else "as printed")
 
     @property
     def verdict(self) -> str:
@@ -91,19 +104,22 @@ class PaperPart:
     rows: Sequence[Sequence[Number]] = ()
     lines: Sequence[Line] = ()
     chart: Callable[[], Any] | None = field(default=None, repr=False, compare=False)
+    # pictures of which one is looked at, by what chooses it
+    steps: Mapping[str, Callable[[], Any]] = field(default_factory=dict, repr=False, compare=False)
 
     def comparison(self) -> Grid:
-        """Each statement: ours, the printed one, the verdict."""
+        """Each statement: ours, the printed one, how far from it still matches, the verdict."""
         rows = [
             (
                 line.what,
                 line.ours,
                 line.printed or "–",
+                line.tolerance,
                 Cell(line.verdict, TONES[line.match] if line.printed else "dim"),
             )
             for line in self.lines
         ]
-        return Grid(("", "ours", "printed", "verdict"), rows, left=4, title=self.heading)
+        return Grid(("", "ours", "printed", "tolerance", "verdict"), rows, left=5, title=self.heading)
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,6 +139,8 @@ class Reproduction(Result):
     text: str = left_out(default="")
     exhibits: Sequence[PaperPart] = left_out(default=())
     command: str = left_out(default="")
+    # more files, each written by a function that takes its path
+    files: Mapping[str, Callable[[Path], None]] = left_out(default_factory=dict)
 
     @classmethod
     def of(
@@ -158,11 +176,12 @@ class Reproduction(Result):
 def command(
     paper: str,
     found: Mapping[str, Any],
-    counts: Any,
+    data: Any,
     columns: Mapping[str, str | None],
     options: Options | None,
     folder: Path | None,
     charts: bool,
+    files: bool = False,
 ) -> str:
     """The whole command, with every setting that the numbers depend on; files by their name, without their folder.
 
@@ -170,16 +189,17 @@ def command(
     'shoal reproduce sanchez --rows 20000 --seed 0 -o papers'
     """
     words = ["shoal", "reproduce", paper]
-    if paper == "sanchez":
+    if paper == "sanchez" and data is None:
         words += ["--rows", str(found["records"])]
-    if paper == "pastore" and counts is not None:
-        words += ["--counts", Path(counts).name if isinstance(counts, (str, Path)) else "TABLE"]
-        words += _columns(columns) + _reading(options)
-    if paper != "pastore" or counts is None:
+    if data is not None:
+        words += ["--data", Path(data).name if isinstance(data, (str, Path)) else "TABLE"]
+        words += (_columns(columns) if paper == "pastore" else []) + _reading(options)
+    if paper != "pastore" or data is None:
         words += ["--seed", str(found["seed"])]
     if folder is not None:
         words += ["-o", folder.absolute().name]
         words += [] if charts else ["--no-charts"]
+        words += ["--files"] if files else []
     return shlex.join(words)
 
 

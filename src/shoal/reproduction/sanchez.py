@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from shoal.reproduction import sanchez_printed as printed
 from shoal.reproduction import sanchez_sweeps as sweeps
 from shoal.reproduction import sanchez_tables as tables
 from shoal.reproduction.results import PaperPart, Reproduction, quoted
+from shoal.reproduction.sample import sample_data
 from shoal.reproduction.sample.discharges import QUASI_IDENTIFIERS
+from shoal.reproduction.sanchez_files import writers
 from shoal.reproduction.sanchez_methods import (
     HIGH_CHARGE,
     Discharges,
@@ -33,7 +36,7 @@ from shoal.reproduction.sanchez_methods import (
     original,
 )
 from shoal.reproduction.sanchez_sweeps import sweep
-from shoal.storage.reading import read
+from shoal.storage.reading import Options, read
 from shoal.utility.loss import compared
 
 LEAST_ROWS = 100
@@ -41,22 +44,50 @@ TITLE = "How to avoid reidentification with proper anonymization"
 SOURCE = "Sánchez, Martínez, Domingo-Ferrer, arXiv 1511.05957: the comment and its supplement"
 
 
-def sanchez(rows: int = printed.ROWS, seed: int = 0, effort: Effort = "default") -> Reproduction:
-    """All of the paper on so many generated discharges.
+def sanchez(
+    rows: int | None = None,
+    seed: int = 0,
+    effort: Effort = "default",
+    *,
+    data: Any = None,
+    options: Options | None = None,
+) -> Reproduction:
+    """All of the paper on so many generated discharges, or on a table that has their columns (`data`).
 
     >>> found = sanchez(rows=200).found
     >>> found["eq1"]["CST"], found["s2"]["2"]["uniques"]
     (200, 0)
     """
-    found = measure(rows, seed, effort)
+    if data is None:
+        rows = printed.ROWS if rows is None else rows
+        if rows < LEAST_ROWS:
+            raise InputError(f"{rows} records are too few to show anything.", f"Set rows to {LEAST_ROWS} or more.")
+        table = Discharges.generated(rows, seed)
+    else:
+        table = Discharges.read(data, options)
+        if table.rows < LEAST_ROWS:
+            raise InputError(f"{table.rows} records are too few to show anything.", f"Pass {LEAST_ROWS} or more.")
+    found = {**measure(table, seed, effort), "generated": data is None, "attributes": attributes_of(data, options)}
+    whose = (
+        f"{table.rows:,} synthetic hospital discharges (seed {seed})"
+        if data is None
+        else (f"the {table.rows:,} hospital discharges that were passed")
+    )
     text = (
-        f"Measured on {rows:,} synthetic hospital discharges (seed {seed}). The authors' table is not part of shoal: "
+        f"Measured on {whose}. The authors' table is not part of shoal: "
         f"by the paper it {quoted(printed.ON_REQUEST)}. The figures of the paper are pictures without numbers; ours "
         "are drawn from what was measured, and the numbers and sentences of the text stand beside. SPD is the paper's "
         "name for the table before masking, PD for the masked one. Released records are boxes; a record "
         "is unique by Eq 1."
     )
-    return Reproduction.of("sanchez", TITLE, SOURCE, text, found, exhibits(found))
+    made = Reproduction.of("sanchez", TITLE, SOURCE, text, found, exhibits(found))
+    return replace(made, files=writers(table))
+
+
+def attributes_of(data: Any, options: Options | None) -> list[str]:
+    """The attributes of Table S1 that a table has: the one that was passed, or a sample."""
+    names = sample_data("discharges-with-diagnosis", 1).columns if data is None else read(data, options=options).names
+    return [name for name in names if name in printed.ATTRIBUTES]
 
 
 def exhibits(found: dict[str, Any]) -> list[PaperPart]:
@@ -88,15 +119,12 @@ def exhibits(found: dict[str, Any]) -> list[PaperPart]:
     return [part(found) for part in parts]
 
 
-def measure(rows: int, seed: int, effort: Effort) -> dict[str, Any]:
+def measure(table: Discharges, seed: int, effort: Effort) -> dict[str, Any]:
     """All figures as plain JSON."""
-    if rows < LEAST_ROWS:
-        raise InputError(f"{rows} records are too few to show anything.", f"Set rows to {LEAST_ROWS} or more.")
-    table = Discharges.generated(rows, seed)
     swept, coarsened = sweep(table)
     masked, chained = masking(table, seed)
     found = {
-        "records": rows,
+        "records": table.rows,
         "seed": seed,
         "eq1": knowledge(table),
         "original": original(table),
@@ -130,6 +158,8 @@ def examples(seed: int) -> dict[str, Any]:
     boxed = sorted_clusters(read(records).select(QUASI_IDENTIFIERS), 3)
     charges = np.array(printed.TABLE_S2_CHARGES)
     disclosed = attribute_disclosure(*boxed.class_of_each_row(), charges > HIGH_CHARGE)
+    cancer = np.array(["Cancer" in diagnosis for diagnosis in printed.TABLE_S2_DIAGNOSES])
+    with_cancer = attribute_disclosure(*boxed.class_of_each_row(), cancer)
     groups = {}
     for box in range(boxed.boxes):
         first = int(np.flatnonzero(boxed.box_of_row == box)[0])
@@ -142,6 +172,8 @@ def examples(seed: int) -> dict[str, Any]:
             "groups": [groups[first] for first in sorted(groups)],
             "disclosed": disclosed.disclosed,
             "high_charges": disclosed.records,
+            "cancer_disclosed": with_cancer.disclosed,
+            "cancer": with_cancer.records,
             "least_charges": [
                 int(min(charges[boxed.box_of_row == boxed.box_of_row[first]])) for first in sorted(groups)
             ],

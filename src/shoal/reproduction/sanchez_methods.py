@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from shoal import progress
-from shoal.methods.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Masked, MaskStep, mask, masked_uniques
+from shoal.errors import InputError
+from shoal.methods.mask import TABLE_S3 as MASKING_STEPS
+from shoal.methods.mask import Masked, mask, masked_uniques
 from shoal.methods.partition import Effort, partition
 from shoal.methods.regenerate import filled_cells
 from shoal.methods.sorted_clusters import close_clusters, closeness_bound, cut, order_of_distances, sorted_clusters
@@ -22,7 +24,7 @@ from shoal.reproduction.sample.discharges import CENSUS, QUASI_IDENTIFIERS, SPAT
 from shoal.reproduction.sanchez_printed import KS
 from shoal.storage import Array, Column
 from shoal.storage.classes import Coded, class_of_each_row, class_sizes, pack
-from shoal.storage.reading import read
+from shoal.storage.reading import Options, read
 from shoal.utility.loss import moments, total_information_loss
 
 # From the masked table to Tables S4 and S5: what is masked by value, correlations before and after Algorithm S1.
@@ -146,21 +148,7 @@ KNOWLEDGE = {
     "CST": CENSUS + SPATIAL + TEMPORAL,
 }
 HIGH_CHARGE = 100_000
-_AGES = (0, 85)
-# Table S3, in the printed order
-MASKING_STEPS = (
-    MaskStep("age_yrs", starts=AGE_GROUPS, domain=_AGES),
-    MaskStep("ethncty", domain=(1, 3)),
-    MaskStep("race", domain=(1, 6)),
-    MaskStep("sex", domain=(1, 4)),
-    MaskStep("age_yrs", starts=COARSE_AGE_GROUPS, domain=_AGES),
-    MaskStep("age_yrs", domain=_AGES),
-    MaskStep("adm_qtr", domain=(1, 4)),
-    MaskStep("patzip", digits=2),
-    MaskStep("patcnty"),
-    MaskStep("patzip"),
-)
-MASKED = ("age_yrs", "ethncty", "race", "sex", "adm_qtr", "patzip", "patcnty")
+MASKED = tuple(dict.fromkeys(step.column for step in MASKING_STEPS))
 
 
 @dataclass(frozen=True)
@@ -176,6 +164,22 @@ class Discharges:
         progress.report("generating the table", 0)
         table = read(sample_data("discharges", rows, seed))
         return cls(table.select(QUASI_IDENTIFIERS), table["charge"])
+
+    @classmethod
+    def read(cls, source: Any, options: Options | None = None) -> Discharges:
+        """A table that has the columns, such as the authors' own files."""
+        table = read(source, options=options)
+        if missing := [name for name in QUASI_IDENTIFIERS if name not in table.names]:
+            raise InputError.missing_columns(missing, table.names, table.name)
+        if "charge" not in table.names:
+            raise InputError(
+                f"{table.name} has no column 'charge', which Algorithm S4 and attribute disclosure are about.",
+                "Put it beside: the files of Table S10 that have it hold the same records in the same order.",
+            )
+        found = cls(table.select(QUASI_IDENTIFIERS), table["charge"])
+        for column in (*found.columns, found.charge):
+            numbers(column)  # refuses texts and missing cells
+        return found
 
     @property
     def rows(self) -> int:

@@ -14,6 +14,20 @@ ROWS = 3_985_166
 # the three parts of which the table is made
 PARTS = (1_183_718, 1_201_553, 1_599_895)
 KS = (2, 3, 5, 10)
+# Table S1
+ATTRIBUTES = {
+    "oshpd_id": "hospital",
+    "age_yrs": "age in years, 85 and over as 85",
+    "sex": "sex",
+    "ethncty": "ethnicity",
+    "race": "race",
+    "patzip": "ZIP code of residence",
+    "patcnty": "county of residence",
+    "los": "length of stay in days",
+    "adm_qtr": "quarter of admission",
+    "charge": "charge in dollars",
+    "diag_p": "principal diagnosis",
+}
 # pairs of attributes in the order of Tables S4 and S5
 PAIRS = tuple(combinations(QUASI_IDENTIFIERS, 2))
 
@@ -50,6 +64,7 @@ TABLE_S2 = (
     (190555, 61, 1, 2, 1, 93551, 19, 2, 2),
 )
 TABLE_S2_CHARGES = (505785, 1083683, 252303, 107179, 34392, 24846)
+TABLE_S2_DIAGNOSES = ("Pneumonia", "Meningitis", "Necrosis", "Breast Cancer", "Kidney Cancer", "Stomach Cancer")
 # Table S6: both groups, in the same codes; the first age is printed [42-52], a misprint
 TABLE_S6 = (
     ((190555, 190555), (42, 52), (1, 1), (2, 2), (1, 2), (93561, 93722), (10, 15), (13, 47), (1, 2)),
@@ -64,11 +79,15 @@ TABLE_S8 = "[0-9] [10-20] [21-31] [32-42] [43-52] [53-63] [64-74] [75-85+]"
 # in the text, not in a table
 AGES_AT_RESOLUTION_4 = "[0-20] [21-42] [43-63] [64-85+]"
 TABLE_S9 = {2: 0.25, 3: 0.17, 5: 0.10, 10: 0.05}
-# Table S10: three of the names of files
+# Table S10: what each file holds, and its k or number of intervals
 FILES = {
-    "k-anonymity": "2_anonymous_SPD.txt",
-    "k-anonymity and t-closeness": "2_an_025_clos_SPD.txt",
-    "coarsening": "32_coarsened_SPD.txt",
+    "SPD_dataset.txt": ("as it is", 0),
+    **{f"{k}_anonymous_SPD.txt": ("k-anonymity", k) for k in KS},
+    **{
+        f"{k}_an_{t}_clos_SPD.txt": ("k-anonymity and t-closeness", k)
+        for k, t in zip(KS, ("025", "017", "010", "005"), strict=True)
+    },
+    **{f"{r}_coarsened_SPD.txt": ("coarsening", r) for r in (32, 16, 8)},
 }
 # Algorithm S1: how often each race has to be filled in, so how often it was masked. Their sum is not printed
 RACES = {1: 568_394, 2: 136_264, 3: 10_761, 4: 130_597, 5: 193_477, 6: 32_857}
@@ -86,6 +105,8 @@ UNMASKED_RECORDS = 3_142_313
 ALMOST_75 = "reaches almost 75% of patients (nearly 3 million)"
 AROUND_10 = "around 10% of the total"
 WORST_CASE = "0.26% in the worst case"
+RATE_1_K = "a rate 1/k of correct random reidentifications"
+CANCER = "we learn that s/he suffers from cancer"
 ON_REQUEST = "can be obtained on request at the source"
 NO_UNIQUES = "zero unequivocal reidentifications"
 LESS_OF_BOTH = (
@@ -94,7 +115,7 @@ LESS_OF_BOTH = (
 )
 NOT_ELIMINATED = "neither naïve coarsening nor safe harbor completely eliminate uniqueness"
 NOT_MODIFIED = "records already fulfilling k-anonymity do not need to be modified"
-BY_DESIGN = "is upper-bounded ... by the design of our algorithm"
+BY_DESIGN = "by the design of our algorithm, t is upper-bounded as follows"
 NOT_FREE = (
     "none of the methods considered so far is free from attribute disclosure, even though k-anonymity yields the best "
     "results"
@@ -122,22 +143,30 @@ Found = dict[str, Any]
 
 def other_table(found: Found) -> str:
     """Why a number of the authors' table is not ours."""
+    if not found.get("generated", True):
+        return "another table than the paper's" if found["records"] != ROWS else "not explained"
     if found["records"] != ROWS:
         return f"measured on {found['records']:,} synthetic records, not on the authors' {ROWS:,}"
     return "measured on a synthetic table, not on the authors'"
 
 
+def at_this_size(found: Found) -> str:
+    """What holds at the paper's size may not on fewer records."""
+    return "" if found["records"] == ROWS else f"with {found['records']:,} records, which are not the paper's {ROWS:,}"
+
+
 def near(found: Found, what: str, ours: float | None, value: float, within: float, *texts: str) -> Line:
-    """A number of the paper beside ours, `texts` as both are written: equal up to what rounding of the print allows."""
+    """A number of the paper beside ours, `texts` as both are written: how far apart they may be is shown."""
     shown, text = texts
     if ours is None:
         return Line(what, shown, text, None, "undefined at this size")
-    return Line(what, shown, text, abs(ours - value) <= within, other_table(found))
+    width = f"± {100 * within:g} points" if "%" in text else f"± {within:g}"
+    return Line(what, shown, text, abs(ours - value) <= within, other_table(found), width)
 
 
-def claim(what: str, ours: str, sentence: str, holds: bool | None, otherwise: str) -> Line:
-    """A sentence of the paper, verbatim, and whether what was measured bears it out."""
-    return Line(what, ours, quoted(sentence), holds, otherwise)
+def claim(what: str, ours: str, sentence: str, holds: bool | None, otherwise: str, reading: str = "") -> Line:
+    """A sentence of the paper, verbatim, and whether what was measured bears it out, by our `reading`."""
+    return Line(what, ours, quoted(sentence), holds, otherwise, reading)
 
 
 def labelled(values: Mapping[CutOver, str]) -> str:

@@ -17,7 +17,7 @@ from shoal.reproduction.page import share
 from shoal.reproduction.results import Line, PaperPart
 from shoal.reproduction.sample.discharges import CENSUS, SPATIAL, TEMPORAL
 from shoal.reproduction.sanchez_methods import Discharges, disclosed_by
-from shoal.reproduction.sanchez_printed import Found, claim, labelled, other_table
+from shoal.reproduction.sanchez_printed import Found, at_this_size, claim, labelled, other_table
 from shoal.storage import Array, Column, smallest_unsigned
 from shoal.storage.classes import Coded, class_sizes, pack
 
@@ -210,11 +210,12 @@ def fig_s5(found: Found) -> PaperPart:
             _only(sharp),
         ),
         claim(
-            f"from 32 on: R² of a straight line over the steps (we ask for {LINEAR})",
+            "from 32 on: R² of a straight line over the steps",
             labelled({mode: "–" if fit is None else f"{fit:.3f}" for mode, fit in fits.items()}),
             printed.ALMOST_LINEAR,
             min(known) >= LINEAR if known else None,
             "curved on this table" if known else "all the same at this size",
+            f"R² of {LINEAR} or more",
         ),
     ]
     text = (
@@ -248,7 +249,7 @@ def fig_s6(found: Found) -> PaperPart:
             labelled({mode: f"{space:.2f} and {census:.2f}" for mode, (space, census) in sets.items()}),
             f"{printed.VERY_LARGE_LOSS} ... {printed.MUCH_LESS}",
             all(larger.values()),
-            f"{_only(larger)}: with the labels of the authors' own program census attributes lose more",
+            f"{_only(larger)} {at_this_size(found)}",
         ),
         claim(
             "of 35 coarsened tables, more loss than 2-anonymity (than 10-anonymity)",
@@ -256,6 +257,7 @@ def fig_s6(found: Found) -> PaperPart:
             printed.GREATER_IN_MOST,
             all(count > len(coarse[mode]) / 2 for mode, count in over.items()),
             "not in most cases on this table",
+            "more than half, any amount",
         ),
     ]
     text = "What the same coarsening costs (Eqs 3-4)."
@@ -291,11 +293,12 @@ def fig_s7(found: Found) -> PaperPart:
             "a class of high charges is left" if known else "no record has a high charge",
         ),
         claim(
-            f"loss, t-closeness over k-anonymity alone (we read slightly as at most {share(SLIGHT, 0)})",
+            "loss, t-closeness over k-anonymity alone",
             f"{100 * min(more):+.1f}% to {100 * max(more):+.1f}%",
             printed.SLIGHTLY,
             0 < max(more) <= SLIGHT,
             other_table(found),
+            f"up to {share(SLIGHT, 0)} more",
         ),
         claim(
             "k of 4 whose loss with t-closeness is under that of coarsening to 1/8",
@@ -303,6 +306,7 @@ def fig_s7(found: Found) -> PaperPart:
             printed.MOST_UNDER_1_8,
             all(most.values()),
             _only(most),
+            "more than half of k",
         ),
     ]
 

@@ -20,6 +20,7 @@ from shoal.results.result import Result, results
 
 # a result's name -> the module that defines it; a test keeps the list complete
 MODULES = {
+    "anatomy": "shoal.methods.anatomy",
     "anonymize": "shoal.methods.results",
     "attack": "shoal.attacks.base",
     "attack-intersect": "shoal.attacks.intersect",
@@ -36,8 +37,15 @@ MODULES = {
     "desk-query": "shoal.dp.results",
     "desk-refusal": "shoal.dp.results",
     "desk-show": "shoal.dp.results",
+    "joint-simulate": "shoal.joint.simulate",
+    "local-estimate": "shoal.local.estimate",
+    "local-randomize": "shoal.local.randomize",
+    "local-spec": "shoal.local.spec",
     "detect": "shoal.detection.results",
     "doctor": "shoal.doctor",
+    "dp-release": "shoal.dp.tables.results",
+    "epsilon": "shoal.attacks.epsilon",
+    "estimate": "shoal.releases.estimate",
     "findings": "shoal.reports.findings",
     "hierarchy-build": "shoal.ranges.hierarchy.results",
     "hierarchy-check": "shoal.ranges.hierarchy.results",
@@ -50,6 +58,7 @@ MODULES = {
     "profile": "shoal.detection.profiles",
     "pseudonymize": "shoal.methods.pseudonyms.results",
     "publish": "shoal.reports.publication.results",
+    "publish-tables": "shoal.reports.publication.linked",
     "quality": "shoal.utility.quality",
     "regenerate": "shoal.methods.regenerate",
     "release": "shoal.releases.results",
@@ -60,6 +69,7 @@ MODULES = {
     "scrub": "shoal.methods.scrubbing.results",
     "shift-dates": "shoal.methods.pseudonyms.results",
     "standards": "shoal.policy.named",
+    "stream": "shoal.streams.results",
     "verify": "shoal.releases.results",
 }
 

@@ -106,7 +106,13 @@ class BarPicture:
     axis: str
     labels: str = ""
     counts: bool = False
+    # numbers as they are, not as shares
+    plain: bool = False
     upright: bool = False
+
+    def number(self, value: float) -> str:
+        """What is written at a bar."""
+        return f"{value:,}" if self.counts else f"{value:.3f}" if self.plain else percent(value)
 
 
 @dataclass(frozen=True)
@@ -302,7 +308,8 @@ def worst_class(verdict: Verdict) -> str:
         elif name not in _BESIDE and value is not None:
             parts.append(_FIGURES.get(name, f"{name.replace('_', ' ')} {{}}").format(_in_short(value)))
     if (size := worst.get("size")) is not None:
-        records = "1 record" if size == 1 else f"{_in_short(size)} records"
+        unit = "person" if worst.get("risk_over") == "persons" else "record"
+        records = f"1 {unit}" if size == 1 else f"{_in_short(size)} {unit}s"
         parts.append(f"in a class of {records}" if parts else records)
     if worst.get("risk_over") == "population":
         by = worst.get("estimated_by")

@@ -428,7 +428,8 @@ def _encode_floats(series: pl.Series) -> EncodedRows:
     """Floats; NaN is a missing value, as every data frame library writes it."""
     series = series.fill_nan(None)
     null = series.is_null().to_numpy()
-    distinct, found = np.unique(series.drop_nulls().to_numpy(), return_inverse=True)
+    # -0.0 is the value 0.0
+    distinct, found = np.unique(series.drop_nulls().to_numpy() + 0.0, return_inverse=True)
     codes = np.full(len(series), len(distinct), smallest_unsigned(len(distinct) + 1))
     codes[~null] = found
     return EncodedRows(codes, pl.Series(distinct, dtype=series.dtype))

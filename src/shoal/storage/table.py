@@ -125,6 +125,17 @@ class Column:
         """
         return self._with(self.codes[rows], rows, records)
 
+    def part(self, codes: Array) -> Column:
+        """Some rows of a table of which this is a column by itself: they know its dictionary and its frequencies.
+
+        >>> from shoal.storage.reading import read
+        >>> rows = read({"age": [34, 51, 51]})["age"].part(np.array([1]))
+        >>> rows.decode().to_list(), rows.frequencies().tolist()
+        ([51], [1, 2])
+        """
+        found: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(Column)}
+        return PartColumn(**{**found, "codes": codes, "records": None}, whole=self.frequencies())
+
     def frequencies(self) -> Array:
         """How many records have each value, nulls apart; a block of rows at a time."""
         found = np.zeros(len(self.values) + 1, np.int64)
@@ -154,6 +165,20 @@ class Column:
         if self.declared is None:
             return self.decode()
         return self.declared.spell(self.decode()) if self.written is None else self.as_written()
+
+
+@dataclass(frozen=True)
+class PartColumn(Column):
+    """A column of a part of a table: its frequencies and nulls are those of the whole table."""
+
+    whole: Array = None  # type: ignore[assignment]
+
+    def frequencies(self) -> Array:
+        """How many records of the whole table have each value."""
+        return self.whole
+
+    def _with(self, codes: Array, rows: Array | slice, records: Array | None) -> Column:
+        return replace(self, codes=codes)
 
 
 class DeferredColumn(Column):
@@ -220,6 +245,8 @@ class Table:
     files: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     # the memory that work on it may take, where it was asked for (`Options.memory`)
     memory: str | int | None = field(default=None, repr=False, compare=False)
+    # the rows, where an engine keeps all of them: then each column here is by itself, its values with their records
+    elsewhere: Any = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Column:
         return self.beside[name] if name in self.beside else self.select([name])[0]

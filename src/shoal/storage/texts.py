@@ -169,8 +169,10 @@ def typed_dictionary(texts: pl.Series, missing: frozenset[str] = frozenset()) ->
             )
             # Two texts for one number (250.1 and 250.10 are two diagnoses), a date that is none, more digits
             # than a machine integer holds: then they are codes, and telling them apart is the safe side. But a whole
-            # number may stand there with and without its point: 1 and 1.0 are one number.
-            apart = known.str.replace(_POINT, "") if dtype.is_float() else known
+            # number may stand there with and without its point: 1 and 1.0 are one number, as are 0.0 and -0.0.
+            apart = known.str.replace(_POINT, "").str.replace(r"^-0$", "0") if dtype.is_float() else known
             lost = found.null_count() > values.null_count()
+            if dtype.is_float() and (zero := found == 0).any():
+                found = found.set(zero, 0.0)
             return found if not lost and found.drop_nulls().n_unique() == apart.n_unique() else texts
     return texts

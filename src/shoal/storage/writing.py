@@ -284,20 +284,7 @@ def _write(frame: pl.DataFrame, draft: Path, target: Path, labels: Labels | None
 
 def write_private(frame: pl.DataFrame, path: Path) -> None:
     """Write a frame whole or not at all, readable by its owner alone from the first byte on."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
-        os.close(handle)  # mode 0600
-    except OSError as error:
-        raise InputError(f"{path.parent} cannot be written to: {failure(error)}.", "Choose another folder.") from None
-    draft = Path(name)
-    try:
-        _write(frame, draft, path)
-        sync(draft)
-        replace(draft, path)
-    except OSError as error:
-        raise InputError(f"{path} could not be written: {failure(error)}.", "Nothing was written.") from None
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, lambda draft: _write(frame, draft, path), private=True)
 
 
 def write_draft(
@@ -318,7 +305,7 @@ def write_draft(
     sync(draft)
 
 
-def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+def write_whole(path: Path, write: Callable[[Path], object], private: bool = False) -> None:
     """Let `write` fill a draft beside the target; the draft becomes the target only when it is whole."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
@@ -329,7 +316,8 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         os.close(handle)
         write(draft)
         sync(draft)
-        give_usual_rights(draft)
+        if not private:  # a draft is made with mode 0600
+            give_usual_rights(draft)
         replace(draft, path)
     except OSError as error:
         raise InputError(f"{path} could not be written: {failure(error)}.", "Nothing was written.") from None

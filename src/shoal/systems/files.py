@@ -20,6 +20,9 @@ _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9
 _REFUSED = re.compile(r'[<>:"/\\|?*\0-\x1f]|[ .]$')
 _BLOCK = 1 << 20
 
+# opens a file as bytes where the system has texts too
+BINARY: int = getattr(os, "O_BINARY", 0)
+
 
 def replace(source: Path, target: Path) -> None:
     """Give a file its name, at once, whatever had that name; an `InputError` where Windows refuses because it is open.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import reduce
 from itertools import accumulate
@@ -168,10 +169,15 @@ class Note:
         return "".join(parts)
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Where a stretch of the folded text lies in the original."""
+        """Where a stretch of the folded text lies in the original; a sign of which a part is in it is in it whole."""
         if self._places is None or end <= start:
             return start, end
-        return self._places[start], self._places[end]
+        return self._places[start], self._places[bisect_right(self._places, self._places[end - 1])]
+
+    @property
+    def in_place(self) -> bool:
+        """Whether each sign of the folded text stands where it stands in the original."""
+        return self._places is None
 
     @once
     def lower(self) -> str:

@@ -50,8 +50,9 @@ class Block:
     (['Rose'], [True, False], [False, True])
     """
 
-    def __init__(self, notes: list[Note]) -> None:
+    def __init__(self, notes: list[Note], shapes: frozenset[str] = frozenset()) -> None:
         self.notes = notes
+        self.shapes = shapes  # of codes that recur in the corpus (`shoal.text.shapes`)
         self.text = "\n".join([note.folded for note in notes])
         lengths = np.array([len(note.folded) + 1 for note in notes], np.int64)
         self.firsts = np.append(0, np.cumsum(lengths))
@@ -73,12 +74,14 @@ class Block:
         self.run_notes = np.searchsorted(self.firsts, self.run_starts, "right") - 1
         self.has_digits = np.array([low < high for low, high in bounds], bool)
         starts, ends, words = _words(text, self.codes, classes)
+        self.word_starts, self.word_ends, self.words = starts, ends, words
         pieces, bounds = _local(starts, ends, self.firsts)
         signs = list(map(lexicon().__getitem__, words))
+        self.word_signs = np.array(signs, np.uint64)
         for note, (low, high) in zip(notes, bounds, strict=True):
             note.words, note.pieces, note.signs = words[low:high], pieces[low:high], signs[low:high]
         places = np.array(bounds, np.int64).reshape(-1, 2)
-        self.any_signs = _add_signs(notes, words, np.array(signs, np.uint64), places, ends - starts)
+        self.any_signs = _add_signs(notes, words, self.word_signs, places, ends - starts)
 
     def __len__(self) -> int:
         return len(self.notes)

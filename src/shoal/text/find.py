@@ -13,10 +13,12 @@ from shoal import progress
 from shoal.text import terms
 from shoal.text.base import Note, Span
 from shoal.text.block import Block, notes_in_blocks
+from shoal.text.joins import joined
 from shoal.text.known import find_known
 from shoal.text.known_values import KnownSet
 from shoal.text.model import TextModel, model_spans
 from shoal.text.recognisers import RECOGNISERS
+from shoal.text.shapes import recurring_shapes
 from shoal.text.stay import without_what_stays
 from shoal.text.tags import Tagged, without_tags
 from shoal.text.words import (
@@ -179,8 +181,11 @@ def find_spans(
     languages: tuple[str, ...] = LANGUAGES,
     model: TextModel | None = None,
     extra: Extra | None = None,
+    shapes: frozenset[str] | None = None,
 ) -> list[list[Span]]:
     """The identifiers in each text, in order and without overlap; offsets in characters of the text as it was given.
+
+    `shapes` are those of codes that recur in the corpus of which the texts are a part, by default the texts' own.
 
     `extra(number, note)` adds what else is known about the text of that number (its place in `texts`); its spans are in
     characters of `note.text` and go first. `model` is a pipeline of the user's own, whose findings go last.
@@ -189,25 +194,39 @@ def find_spans(
     [[('email', 5, 14)], []]
     """
     rows: dict[str, list[int]] = {}
+    shapes = recurring_shapes(texts) if shapes is None else shapes
     for number, text in enumerate(texts):
         if text:
             rows.setdefault(text, []).append(number)
     found: list[list[Span]] = [[] for _ in texts]
     places = iter(rows.values())
     for notes in notes_in_blocks(rows, languages):
-        for note, ours in zip(notes, spans_of(notes), strict=True):
-            theirs = model_spans(model, note) if model is not None else []
+        for note, ours in zip(notes, spans_of(notes, shapes), strict=True):
+            theirs = _of_model(model, note) if model is not None else []
             for number in next(places):
                 found[number] = _with_known(note, number, [ours, theirs], extra)
     return found
 
 
+def _of_model(model: TextModel, note: Note) -> list[Span]:
+    """What a model finds; a note on which it fails is withheld."""
+    try:
+        return model_spans(model, note)
+    except MemoryError:
+        raise
+    except Exception:
+        return [withheld(note.text, f"{model.name} failed")]
+
+
 def _with_known(note: Note, number: int, tiers: list[list[Span]], extra: Extra | None) -> list[Span]:
     """Spans of a note with what else is known about its text, without overlap."""
-    if is_withheld(tiers[0]):
-        return tiers[0]
+    for tier in tiers:
+        if is_withheld(tier):
+            return tier
     try:
-        return resolve(note, tiers if extra is None else [extra(number, note), *tiers])
+        found = resolve(note, tiers if extra is None else [extra(number, note), *tiers])
+        more = joined(note, found) if found else []
+        return resolve(note, [more, found]) if more else found
     except MemoryError:
         raise
     except Exception:
@@ -224,7 +243,7 @@ def is_withheld(spans: Sequence[Span]) -> bool:
     return any(span.kind == "withheld" for span in spans)
 
 
-def spans_of(notes: list[Note]) -> list[list[Span]]:
+def spans_of(notes: list[Note], shapes: frozenset[str]) -> list[list[Span]]:
     """What the recognisers find in each note, in characters of its original text; spans may overlap.
 
     Where a recogniser fails, its note is withheld and the others are not: they are searched one by one.
@@ -232,7 +251,7 @@ def spans_of(notes: list[Note]) -> list[list[Span]]:
     found: list[list[Span]] = [[] for _ in notes]
     asked = ""
     try:
-        block = Block(notes)
+        block = Block(notes, shapes)
         for recogniser in RECOGNISERS:
             asked = f"the recogniser of {recogniser.name} failed"
             recogniser.find_in(block, found)
@@ -242,7 +261,7 @@ def spans_of(notes: list[Note]) -> list[list[Span]]:
     except Exception:
         if len(notes) == 1:
             return [[withheld(notes[0].text, asked)]]
-        return [spans_of([Note(note.text, note.languages)])[0] for note in notes]
+        return [spans_of([Note(note.text, note.languages)], shapes)[0] for note in notes]
 
 
 def _as_written(note: Note, spans: list[Span]) -> list[Span]:
@@ -321,7 +340,10 @@ _WHOLE_WORDS = 6
 
 
 def settled_spans(
-    texts: Sequence[str | None], known: Sequence[KnownSet | None], model: TextModel | None = None
+    texts: Sequence[str | None],
+    known: Sequence[KnownSet | None],
+    model: TextModel | None = None,
+    shapes: frozenset[str] | None = None,
 ) -> list[list[Span]]:
     """The identifiers of each text, known values first; a text whose spans are tagged has no identifier left.
 
@@ -333,14 +355,15 @@ def settled_spans(
     >>> [text[span.start : span.end] for span in settled_spans([text], [KnownSet([KnownValue("Rose")])])[0]]
     ['Rose', 'a.b@c.org']
     """
-    found = _searched(texts, known, model)
+    shapes = recurring_shapes(texts) if shapes is None else shapes
+    found = _searched(texts, known, model, shapes)
     open_ = [number for number, spans in enumerate(found) if spans]
     for turn in range(MOST_ROUNDS):
         if not open_:
             return found
         progress.report("searching notes again", 0)
         tagged = [Tagged.of(texts[number] or "", found[number]) for number in open_]
-        more = _searched([entry.text for entry in tagged], [known[number] for number in open_], model)
+        more = _searched([entry.text for entry in tagged], [known[number] for number in open_], model, shapes)
         still = []
         for number, entry, spans in zip(open_, tagged, more, strict=True):
             pieces = [piece for span in spans for piece in entry.back(span)]
@@ -381,14 +404,14 @@ def _whole_words(text: str, pieces: Sequence[Span], found: Sequence[Span]) -> li
 
 
 def _searched(
-    texts: Sequence[str | None], known: Sequence[KnownSet | None], model: TextModel | None
+    texts: Sequence[str | None], known: Sequence[KnownSet | None], model: TextModel | None, shapes: frozenset[str]
 ) -> list[list[Span]]:
     def extra(number: int, note: Note) -> list[Span]:
         mine = known[number]
         return [] if not mine or not note.text else without_what_it_says(note, find_known(note.text, mine))
 
     with without_collecting():
-        found = find_spans(texts, model=model, extra=extra if any(known) else None)
+        found = find_spans(texts, model=model, extra=extra if any(known) else None, shapes=shapes)
     return [without_tags(text or "", _with_marks(text or "", spans)) for text, spans in zip(texts, found, strict=True)]
 
 

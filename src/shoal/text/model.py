@@ -17,6 +17,9 @@ LABELS: dict[str, TextKind] = {
     "US_PASSPORT": "licence_number", "UK_NHS": "national_id", "IT_FISCAL_CODE": "national_id",
     "ES_NIF": "national_id", "IBAN_CODE": "account_number", "CREDIT_CARD": "account_number",
     "US_BANK_NUMBER": "account_number", "MEDICAL_LICENSE": "licence_number",
+    # what the tagger of shoal says
+    "name": "name", "organisation": "organisation", "place": "place", "address": "address", "date": "date",
+    "record_number": "record_number",
 }  # fmt: skip
 
 
@@ -53,8 +56,28 @@ class PresidioModel:
         return [(result.start, result.end, result.entity_type, float(result.score)) for result in results]
 
 
+class OwnTagger:
+    """The tagger that ships with shoal, asked for as `tagger`."""
+
+    name = "the tagger of shoal"
+
+    def entities(self, text: str) -> Iterable[tuple[int, int, str, float]]:
+        """What its words are tagged as, without what must stay."""
+        from shoal.text.block import Block
+        from shoal.text.recognisers.tagger import RECOGNISER
+        from shoal.text.stay import without_what_stays
+
+        note = Note(text)
+        found: list[list[Span]] = [[]]
+        RECOGNISER.find_in(Block([note]), found)
+        spans = without_what_stays(note, found[0])
+        return [(*note.original(span.start, span.end), span.kind, span.score) for span in spans]
+
+
 def as_model(model: Any) -> TextModel | None:
-    """A model from what a user gives: None, a path to a saved spaCy pipeline, a pipeline, an analyzer, a TextModel."""
+    """A model from what a user gives: None, `tagger`, a folder with a spaCy pipeline, a pipeline, an analyzer."""
+    if model is not None and str(model) == "tagger" and isinstance(model, (str, Path)):
+        return OwnTagger()
     if model is None or hasattr(model, "entities"):
         found: TextModel | None = model
         return found
@@ -66,7 +89,7 @@ def as_model(model: Any) -> TextModel | None:
         return SpacyModel(model)
     raise InputError(
         Message("{text_model} is not a model."),
-        "Give a folder with a saved spaCy pipeline, a spaCy pipeline or a Presidio analyzer.",
+        "Give `tagger`, a folder with a saved spaCy pipeline, a spaCy pipeline or a Presidio analyzer.",
     )
 
 

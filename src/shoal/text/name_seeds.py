@@ -37,6 +37,8 @@ from shoal.text.words import (
     UPPER,
     WORD,
     WRITTEN_AS_NAME,
+    is_inflected,
+    is_word_of,
 )  # fmt: skip
 
 STRONG, GOOD, FAIR, WEAK = 0.95, 0.88, 0.7, 0.55
@@ -104,6 +106,10 @@ _DEGREES = frozenset(
     )
 )
 _CREDENTIAL = re.compile(r",\s(?:M\.D\.|R\.N\.|Ph\.D\.|D\.O\.|Esq\b)")
+# titles behind which one letter is a name
+_WHOLE_TITLES = frozenset(
+    ("mr", "mrs", "ms", "miss", "herr", "frau", "mme", "mlle", "sig", "sra", "señor", "señora", "signora")
+)
 _LISTING = re.compile(r"^\s*(?:\([^()]{1,12}\))?,?\s*$")
 _AGED = re.compile(r"^ \(\d{1,2}\), $")
 _ANDS = frozenset(("and", "und", "et", "e", "ed", "y", "v", "vs"))
@@ -247,8 +253,10 @@ def _after_title(note: Note, place: int, titles_end: int, seeds: Seeds) -> bool:
         return False
     bits = signs[here]
     if bits & WRITTEN_AS_NAME:
-        good = (bits & MAYBE_NAME and (not bits & ROLE or bits & SURNAME)) or not bits & (
-            SMALL | ROLE | ACTS | TITLE | STAYS | MONTH
+        good = (
+            (bits & INITIAL and words[place].lower() in _WHOLE_TITLES)
+            or (bits & MAYBE_NAME and (not bits & ROLE or bits & SURNAME))
+            or not bits & (SMALL | ROLE | ACTS | TITLE | STAYS | MONTH)
         )
         if good and not (here > first and bits & WORD and words[first].islower() and note.language == "de"):
             seeds.update(dict.fromkeys(range(first, here + 1), (STRONG, "after a title")))
@@ -306,7 +314,9 @@ def _by_context(note: Note, place: int, bits: int) -> Seed | None:
 
 def _word_after_role(note: Note, place: int, bits: int, gap: str) -> bool:
     """`her friend Hope`, `la educadora Inmaculada`: a word in capitals behind a role in lower case."""
-    if note.language == "de" or gap not in (" ", ' "', " «", " “") or not note.signs[place - 1] & LOWER:
+    if note.language == "de" or gap not in (" ", ' "', " «", " “"):
+        return False
+    if not note.signs[place - 1] & LOWER and is_word_of(note.words[place].lower(), note.language):
         return False
     if (
         not bits & CAPITAL
@@ -378,7 +388,7 @@ def _alone(note: Note, place: int, bits: int, after: int, follows: bool) -> Seed
         return (FAIR - 0.1, "rare name") if not start or acts or follows or german else None
     if bits & UNKNOWN and german:
         return (WEAK, "unknown word, not a noun") if not _after_article(note, place) else None
-    if bits & UNKNOWN and (not start or acts or follows):
+    if bits & UNKNOWN and (not start or acts or follows) and not (note.language == "en" and is_inflected(word)):
         return WEAK, "unknown word in capitals"
     return None
 
@@ -390,9 +400,15 @@ def _plainly(note: Note, place: int) -> bool:
         return True
     if word in _NOT_GIVEN and note.starts(place):
         return True
+    if word[1:2] == "-" and word[2:3].islower():  # X-ray
+        return True
+    if note.signs[place] & EITHER and note.folded[end : end + 1] == " " and note.folded[end + 1 : end + 2].isdigit():
+        return True  # Ward 4
     after = note.words[place + 1].lower() if place + 1 < len(note.words) else ""
     return (
-        bool(note.signs[place] & EITHER) and after in ("no", "nr", "number", "nos", "id") and note.signs[place + 1] != 0
+        bool(note.signs[place] & (EITHER | RARE | UNKNOWN))
+        and after in ("no", "nr", "number", "nos", "id")
+        and note.signs[place + 1] != 0
     )
 
 

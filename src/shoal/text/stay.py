@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 
 from shoal.identifiers.letters import plain
@@ -16,17 +17,55 @@ from shoal.text.words import (
     GIVEN,
     HEAD,
     LONG_REGION,
+    LOWER,
     MONTH,
+    ORG_END,
+    ORG_START,
+    PLACE,
     REGION,
+    ROLE,
+    SMALL,
     STAYS,
+    STREET_DE,
     SURE,
     SURNAME,
     TITLE,
     UNKNOWN,
+    WORD,
     WRITTEN_AS_NAME,
+    is_word_of,
+    lexicon,
 )  # fmt: skip
 
 _LINKS = frozenset(("de", "d'", "d’", "di", "del", "von", "nach", "of", "du"))
+# a grade behind a name: `Ib`, `C1M3`, `type 6`; `IV` is a drip more often
+_GRADE = re.compile(
+    r"['’]?s? (?:(?!IV\b|I\b|VI?\b)[IVX]{1,4}[abc]?(?![\w.])|[A-Z]\d[A-Z]?\d?(?!\w)|(?:[a-z]{3,12} )?(?:cat|categor"
+    r"y|type|grade"
+    r"|class|stage|score|risk|level|typ|grad|klasse|stadium|stade|classe|tipo|grado|clase|stadio|estadio|índice)\.? "
+    r"(?:of )?(?:\d|[IVX]+\b|[A-D]\b))",
+    re.IGNORECASE,
+)
+_NUMERAL = re.compile(r"[IVX]{1,4}[abc]?")
+_ADJECTIVE = re.compile(r"[a-zäöüß]['’]?sche[nmrs]?$")  # Pfeiffersches Drüsenfieber
+_GRADE_WORDS = terms.words_set(
+    """
+    cat category type grade class stage score risk level typ grad klasse stadium stade classe tipo grado clase stadio
+    estadio índice
+    """
+)
+# ends of words of medicine
+_MEDICAL = tuple(
+    terms.words_set(
+        """
+        pathy pathie patia itis oma osis ose emia ämie plasty plastik ectomy ectomie ectomia ostomy ostomie ostomia
+        otomy otomie otomia algia plegia paresis parese trophy dystrophie sclerosis sklerose stenosis stenose scopy
+        infarct seizure seizures nystagmus aneurysm haemangioma hydrocele respiration respirations facies pneumonia
+        """
+    )
+)
+_LIKE = ("-like", "-type", "-artig", "-artige", "-Typ")
+_RESULTS = terms.words_set("positive negative pos neg positiv negativ positif négatif positivo negativo")
 _SINGLE_HEADS = frozenset(("morbus", "m"))
 SURE_CONTEXT = 0.86
 _WORDY = frozenset(("name", "place", "organisation"))
@@ -46,15 +85,78 @@ def protected(note: Note) -> set[int]:
     for place in note.marked(LONG_REGION):
         if signs[place] & WRITTEN_AS_NAME:
             found.update(_long_region(words, place, plain(words[place])))
-    heads = terms.rule("eponym_heads_of_any_name")
+    found.update(_graded(note))
+    found.update(_of_two_names(note))
+    heads, scales = terms.rule("eponym_heads_of_any_name"), terms.rule("scales")
     for head in note.marked(HEAD):
         before, after = head - 1, head + 1
+        named = head > 1 and words[head].lower() in scales and signs[head - 1] & WORD and not signs[head - 1] & SMALL
+        if named and signs[head - 2] & WRITTEN_AS_NAME and not _after_title(note, head - 2):
+            found.add(head - 2)  # Bristol stool scale
         if head and signs[before] & WRITTEN_AS_NAME and words[head] in heads and not _after_title(note, before):
             found.add(before)
         for place in (after, after + 1):
             if place < len(signs) and signs[place] & WRITTEN_AS_NAME and _after_head(note, place):
                 found.add(place)
+    found.update([place + 1 for place in found if _NUMERAL.fullmatch("".join(words[place + 1 : place + 2]))])
     return found
+
+
+def _graded(note: Note) -> set[int]:
+    """Names that a grade, a word of medicine or an ending makes eponyms.
+
+    `Hinchey Ib`, `Payne-Martin cat 2`, `Takotsubo cardiomyopathy`, `Barrett's without dysplasia`, `Geiger-like`.
+    """
+    text, german = note.folded, note.language == "de"
+    own_words = note.any_signs & COMMON_EPONYM and ("'s" in text or "\u2019s" in text)
+    hyphens = german and "-" in text
+    adjectives = german and "sche" in text
+    heads = terms.rule("heads_before_names") if note.language in ("fr", "it", "es") else frozenset()
+    alike = any(end in text for end in _LIKE)
+    found, words = set(), note.words
+    for place in note.marked(WRITTEN_AS_NAME):
+        bits, word, end = note.signs[place], words[place], note.pieces[place][1]
+        behind = words[place + 1 : place + 3]
+        after = note.signs[place + 1] if place + 1 < len(note.signs) else 0
+        before_bits = note.signs[place - 1] if place else 0
+        beside = text[end : end + 1] == " "
+        graded = (after & WRITTEN_AS_NAME or not _GRADE_WORDS.isdisjoint(behind)) and _GRADE.match(text, end)
+        medical = after & LOWER and beside and behind[0].endswith(_MEDICAL)
+        compound = hyphens and "-" in word and _is_compound(word) and not before_bits & GIVEN
+        headed = place and heads and note.gap(place) == " " and note.words[place - 1] in heads
+        adjective = adjectives and after & WRITTEN_AS_NAME and _ADJECTIVE.search(word)
+        own = own_words and bits & COMMON_EPONYM and word[-2:] in ("'s", "\u2019s") and not after & ROLE
+        if (
+            graded or medical or own or compound or headed or adjective or (alike and word.endswith(_LIKE))
+        ) and not _after_title(note, place):
+            found.add(place)
+            if adjective and after & WORD:
+                found.add(place + 1)
+            if place and note.words[place - 1] in ("Le", "La", "De", "Von", "Van") and note.gap(place) == " ":
+                found.add(place - 1)
+    return found
+
+
+def _of_two_names(note: Note) -> set[int]:
+    """`Child Pugh C`, `Ziehl-Neelsen`: eponyms that the list has with a hyphen; and a test by its result."""
+    found, words, listed = set[int](), note.words, terms.by_key("eponyms")["alone"]
+    for place in note.marked(WRITTEN_AS_NAME):
+        behind = words[place + 1] if place + 1 < len(words) else ""
+        if _after_title(note, place) or note.gap(place + 1) not in (" ", "-", " - ", "/"):
+            continue
+        if f"{words[place]}-{behind}".lower() in listed:
+            found.update((place, place + 1))
+        person = (note.signs[place] | note.signs[place - 1 if place else 0]) & (GIVEN | ROLE)
+        follows = words[place + 2 : place + 3]
+        if behind in _RESULTS and not person and follows not in (["for"], ["per"], ["auf"], ["à"], ["para"]):
+            found.add(place)
+    return found
+
+
+def _is_compound(word: str) -> bool:
+    """`Nash-Kurve`: a German word that no surname is stands behind the hyphen."""
+    last = word.rsplit("-", 1)[1]
+    return is_word_of(last.lower(), "de") and not lexicon()[last] & (SURNAME | ORG_START | ORG_END | STREET_DE | PLACE)
 
 
 def _long_region(words: list[str], place: int, first: str) -> set[int]:
@@ -118,13 +220,23 @@ def without_what_stays(note: Note, spans: list[Span]) -> list[Span]:
     kept = note.protected
     if not kept:
         return spans
-    return [
-        span
-        for span in spans
-        if span.kind not in _WORDY or span.score >= SURE_CONTEXT or not _only_kept(note, span, kept)
-    ]
+    found = []
+    for span in spans:
+        if span.kind in _WORDY and span.score < SURE_CONTEXT:
+            span = _without_kept(note, span, kept)
+        if span.start < span.end:
+            found.append(span)
+    return found
 
 
-def _only_kept(note: Note, span: Span, kept: set[int]) -> bool:
+def _without_kept(note: Note, span: Span, kept: set[int]) -> Span:
+    """A span without the words at its ends that stay; an empty one where all do."""
     first, last = bisect_left(note.pieces, (span.start,)), bisect_left(note.pieces, (span.end,))
-    return first < last and all(number in kept for number in range(first, last))
+    if first >= last or not (first in kept or last - 1 in kept):
+        return span
+    numbers = [number for number in range(first, last) if number not in kept]
+    if not numbers:
+        return span._replace(end=span.start)
+    start = span.start if numbers[0] == first else note.pieces[numbers[0]][0]
+    end = span.end if numbers[-1] == last - 1 else note.pieces[numbers[-1]][1]
+    return span._replace(start=start, end=end)

@@ -65,9 +65,9 @@ def trigger(words: Iterable[str]) -> int:
     return bit
 
 
-def trigger_part(parts: Iterable[str]) -> int:
-    """A bit of its own for words that hold one of some parts of words in lower case."""
-    bit = trigger(())
+def trigger_part(parts: Iterable[str], words: Iterable[str] = ()) -> int:
+    """A bit of its own for words that hold one of some parts of words in lower case, and for some whole words."""
+    bit = trigger(words)
     _PARTS.append((bit, re.compile("|".join(map(re.escape, parts)))))
     return bit
 
@@ -111,6 +111,7 @@ _NOUN_ENDINGS = (
     *_PERSON_ENDINGS, "gespräch", "träger", "nummer", "schein", "verfahren", "bericht", "antrag", "heit", "keit",
 )  # fmt: skip
 _ARTICLED = re.compile(r"(?:a[ldnrstz]|ash|el|ibn|bin|ben|abu)-[A-Z]")  # al-Masri
+_MIXED = re.compile(r"^[A-Za-z]*(?:[A-Z]{2}[A-Za-z]*[a-z]|[a-z][A-Z]{2})[A-Za-z]*$")
 _FREQUENT = 3  # a power of ten: borne by a thousand people or more
 LONGEST = 60  # longer runs of letters are not words
 
@@ -120,6 +121,17 @@ def load(name: str) -> list[str]:
     """The lines of a packed list that ships."""
     raw = files("shoal.text").joinpath("lists", f"{name}.txt.gz").read_bytes()
     return gzip.decompress(raw).decode().split("\n")
+
+
+def is_inflected(word: str) -> bool:
+    """Whether a word is one of the dictionary but for an English ending.
+
+    >>> is_inflected("Findings"), is_inflected("flies"), is_inflected("Okonkwo")
+    (True, True, False)
+    """
+    stems = {word.lower().removesuffix(end) for end in ("s", "es", "ies", "ed", "ing", "ings", "d", "ly", "er")}
+    forms = {stem + end for stem in stems - {word.lower()} if len(stem) > 1 for end in ("", "e", "y")}
+    return len(word) > 4 and any(form in dictionary() for form in forms if len(form) > 2)
 
 
 @cache
@@ -289,6 +301,7 @@ def _lists(word: str) -> int:
     if "-" in word and bits & (UNKNOWN | RARE) and any(part.isupper() and len(part) < 5 for part in word.split("-")):
         bits |= STAYS if any(is_word(part) and len(part) > 4 for part in parts) else 0  # AP-Beschwerden
     bits |= ROLE if len(base) > 8 and base.endswith(_PERSON_ENDINGS) and bits & WORD else 0
+    bits |= STAYS if (base.endswith("nr") and len(base) > 4) or _MIXED.search(word) else 0  # Personalnr., PVCs
     medical = not frequent and len(base) > 5 and base.endswith(terms.endings())
     return bits | (STAYS if medical else 0)
 
@@ -334,6 +347,7 @@ def _vocabulary(base: str) -> int:
     bits = _bits_of_lists().get(base, 0)
     bare = plain(base).replace("-", " ")
     bits |= (PLACE if bare in terms.places() else 0) | (REGION if bare in terms.regions() else 0)
+    bits |= _bits_of_lists().get(bare, 0) & (EPONYM | COMMON_EPONYM)  # Menière
     first = bare.split(" ")[0]
     bits |= (LONG_PLACE if first in terms.long_places() else 0) | (LONG_REGION if first in terms.long_regions() else 0)
     bits |= (TOWN if bare in towns() else 0) | (LONG_TOWN if first in first_words_of_towns() else 0)

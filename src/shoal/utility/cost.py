@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,8 +15,81 @@ from shoal.ranges.hierarchy import Hierarchy, fit
 from shoal.ranges.parsing import STAR, as_numbers, ends_of, sets_in
 from shoal.storage import Array, Column
 from shoal.storage.classes import Coded, CountTable
-from shoal.utility.units import in_days, width_of
 from shoal.wording import percent
+
+if TYPE_CHECKING:
+    pass
+
+
+# The unit in which the width of a column's values is told: years of ages, days of dates, nothing otherwise.
+
+_PER_DAY = {"ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
+_YEAR = 365.25  # days
+# kinds of numbers that count time, by the rule that recognised them
+_UNITS = {"years": "year", "year": "year", "months": "month", "days": "day"}
+
+
+def in_days(widths: Array, dtype: pl.DataType | type[pl.DataType]) -> Array:
+    """Widths of points in time as days; all others as they are.
+
+    >>> in_days(np.array([86_400e6]), pl.Datetime("us")).tolist()
+    [1.0]
+    """
+    unit = getattr(dtype, "time_unit", "ns" if dtype == pl.Time else None)
+    return widths if unit is None else np.asarray(widths / _PER_DAY[unit])
+
+
+def width_of(column: Column, width: float) -> str:
+    """A width of a column's values as people say it; days as months from 60 on, as years from two years on.
+
+    >>> from shoal.storage.reading import read
+    >>> width_of(read({"age": [30, 41]})["age"], 13.0), width_of(read({"charge": [30, 41]})["charge"], 1300.0)
+    ('13 years', '1,300')
+    >>> from datetime import date
+    >>> born = read({"born": [date(1950, 1, 1), date(1990, 1, 1)]})["born"]
+    >>> width_of(born, 7.0), width_of(born, 100.0), width_of(born, 3141.0)
+    ('7 days', '3.3 months', '8.6 years')
+    """
+    unit = _unit(column)
+    if unit == "day":
+        width, unit = _longer(width)
+    amount = f"{width:,.0f}" if width >= 9.95 else f"{width:.2g}"
+    return f"{amount} {unit}{'' if amount == '1' else 's'}" if unit else amount
+
+
+def _unit(column: Column) -> str:
+    """What a column's widths count; empty where they count nothing with a name."""
+    dtype = column.values.dtype
+    if column.declared is not None and column.declared.has_order:
+        return "step"
+    return "day" if dtype.is_temporal() else _number_units(column) if dtype.is_numeric() else ""
+
+
+def _longer(days: float) -> tuple[float, str]:
+    """Days in the unit in which people think of so many."""
+    if days >= 2 * _YEAR:
+        return days / _YEAR, "year"
+    return (days * 12 / _YEAR, "month") if days >= 60 else (days, "day")
+
+
+def _number_units(column: Column) -> str:
+    """What a column of ages or years counts, which only its header can tell."""
+    from shoal.identifiers import age, date_of_birth, event_date
+    from shoal.identifiers.base import DECIDED, ColumnView
+    from shoal.identifiers.column import ColumnEvidence
+    from shoal.identifiers.header import read_header
+
+    header = read_header(column.name)
+    words = (age.AGE, date_of_birth.YEAR_OF_BIRTH, date_of_birth.BIRTH, event_date.YEAR)
+    if not any(book.heard(header)[0] for book in words):
+        return ""
+    counts = column.frequencies()
+    view = ColumnEvidence(ColumnView(column.name, column.values, counts, int(counts.sum()) + column.nulls))
+    for recognise in (age.recognise, date_of_birth.recognise, event_date.recognise):
+        for found in recognise(view):
+            if found.confidence >= DECIDED and found.rule in _UNITS:
+                return _UNITS[found.rule]
+    return ""
 
 
 @dataclass(frozen=True)
@@ -50,6 +123,32 @@ class Widened(NamedTuple):
     width: Array | None
     size: Array | None
 
+    def summed(self) -> Widened:
+        """The same with the groups of one kind and size, and of any width, as one group.
+
+        >>> cells = Widened(np.array([2, 3, 5]), np.array([False, False, True]), np.array([1.0, 6.0, 0.0]), None)
+        >>> [part.tolist() for part in cells.summed()[:3]]
+        [[5, 5], [True, False], [0.0, 4.0]]
+        """
+        kinds = np.stack([self.changed, self.unknown, np.zeros(len(self.records)) if self.size is None else self.size])
+        (_, unknown, size), kind = np.unique(kinds, axis=1, return_inverse=True)
+        kind = kind.ravel()
+        records = np.bincount(kind, self.records)
+        width = None if self.width is None else np.bincount(kind, self.width * self.records) / np.maximum(records, 1)
+        whole = records.astype(np.int64)
+        return Widened(whole, unknown.astype(bool), width, None if self.size is None else size.astype(np.int64))
+
+    @classmethod
+    def together(cls, parts: Sequence[Widened]) -> Widened:
+        """The groups of several parts of a table."""
+        records, unknown = (
+            np.concatenate(some) for some in ([part.records for part in parts], [part.unknown for part in parts])
+        )
+        widths = [part.width for part in parts if part.width is not None]
+        sizes = [part.size for part in parts if part.size is not None]
+        width, size = (np.concatenate(some) if some else None for some in (widths, sizes))
+        return cls(records, unknown, width, size).summed()
+
     @property
     def changed(self) -> Array:
         """Which groups show something else than one value or nothing."""
@@ -68,12 +167,18 @@ def cost_of_boxes(
     >>> cost_of_boxes(columns, sorted_clusters(columns, 2))[0].sentence
     '50.0% of ages unchanged, the others within 4 years on average'
     """
+    widened = widened_by_boxes(columns, boxed, weights)
+    return [cost_of_widened(column, cells, means) for column, cells in zip(columns, widened, strict=True)]
+
+
+def widened_by_boxes(columns: Sequence[Column], boxed: Boxed, weights: Array | None = None) -> list[Widened]:
+    """What became of each column, from the boxes."""
     found, boxes, records = [], None, np.zeros(0)
     for column in columns:
         along = boxed.along(column.name)
         if along is not boxes:
             boxes, records = along, along.records(weights)
-        found.append(_cost(column, _of_side(column, along.sides[column.name], records), means))
+        found.append(_of_side(column, along.sides[column.name], records))
     return found
 
 
@@ -113,7 +218,7 @@ def cost_of_labels(
         widened = _unchanged(column, weights)
         if label.nature != "unchanged":
             widened = _of_labels(column, label, (trees or {}).get(column.name), weights)
-        found.append(_cost(column, widened, label.nature == "representative"))
+        found.append(cost_of_widened(column, widened, label.nature == "representative"))
     return found
 
 
@@ -183,7 +288,8 @@ def _below(column: Column, shown: Column, tree: Hierarchy) -> list[tuple[int, Ar
     return [(place, under) for place, under in found.items() if under.any()]
 
 
-def _cost(column: Column, cells: Widened, means: bool) -> ColumnCost:
+def cost_of_widened(column: Column, cells: Widened, means: bool = False) -> ColumnCost:
+    """The cost of one column, from its groups of records."""
     records, changed = int(cells.records.sum()), cells.changed
     total, hidden, others = max(records, 1), int(cells.records[cells.unknown].sum()), int(cells.records[changed].sum())
     unchanged, unknown = (records - others - hidden) / total if records else 1.0, hidden / total

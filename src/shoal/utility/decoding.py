@@ -13,7 +13,7 @@ from shoal.ranges.forms import ColumnForm
 from shoal.ranges.hierarchy import Hierarchy
 from shoal.ranges.parsing import STAR, ends_of, forms_in, sets_in, unescape
 from shoal.storage import Array, Column
-from shoal.utility.units import in_days
+from shoal.utility.cost import in_days
 
 How = Literal["midpoint", "shares", "sample"]
 # as a table of labels by members

@@ -156,6 +156,14 @@ def change_of(
     >>> change_of(columns, sorted_clusters(columns, 2)).means
     {'age': 0.0}
     """
+    found = moments_of_boxes(columns, boxed, means, weights)
+    return None if found is None else change_between(*found)
+
+
+def moments_of_boxes(
+    columns: Sequence[Column], boxed: Boxed, means: bool = False, weights: Array | None = None
+) -> tuple[list[str], Moments, Moments] | None:
+    """The columns that are compared, and their moments before and after."""
     columns = [column for column in columns if has_order(column) and not column.nulls]
     if not columns:
         return None
@@ -172,8 +180,11 @@ def change_of(
     else:
         shown = [_middles(boxed.along(c.name), c.name, unit) for c, unit in zip(columns, units, strict=True)]
     before = moments([(column.codes, value) for column, value in zip(columns, values, strict=True)], weights)
-    after = moments(shown, weights)
-    names = [column.name for column in columns]
+    return [column.name for column in columns], before, moments(shown, weights)
+
+
+def change_between(names: Sequence[str], before: Moments, after: Moments) -> Change:
+    """The change from some moments to others."""
     spreads = [(float(old), float(new)) for old, new in zip(before.spread, after.spread, strict=True)]
     moved = (after.mean - before.mean).tolist()
     return Change(
@@ -201,6 +212,19 @@ class Moments(NamedTuple):
     @property
     def spread(self) -> Array:
         return np.asarray(np.sqrt(np.clip(np.diag(self.covariance), 0, None)))
+
+    @classmethod
+    def pooled(cls, parts: Sequence[Moments], records: Array) -> Moments:
+        """Those of several parts of a table together, from the records of each.
+
+        >>> one, two = (moments([(np.array([0, 1]), np.array(values))]) for values in ([1.0, 3.0], [5.0, 7.0]))
+        >>> Moments.pooled([one, two], np.array([2, 2])).covariance.tolist()
+        [[5.0]]
+        """
+        shares = records / records.sum()
+        mean = np.asarray(sum(share * part.mean for share, part in zip(shares, parts, strict=True)))
+        apart = [part.covariance + np.outer(part.mean - mean, part.mean - mean) for part in parts]
+        return cls(mean, np.asarray(sum(share * one for share, one in zip(shares, apart, strict=True))))
 
     def matrix(self) -> Array:
         """The correlation of every column with every other; 0 where one does not vary."""
@@ -273,6 +297,13 @@ def loss_of_boxes(
     >>> round(loss_of_boxes(columns, sorted_clusters(columns, 2)), 4)
     0.25
     """
+    return loss_of_shares(*values_held(columns, boxed, leaves, weights))
+
+
+def values_held(
+    columns: Sequence[Column], boxed: Boxed, leaves: Mapping[str, Array] | None = None, weights: Array | None = None
+) -> tuple[list[int], list[float]]:
+    """How many values each column has, and how many of them a cell stands for on average."""
     counts, held, boxes, records = [], [], None, np.zeros(0)
     for column in columns:
         along = boxed.along(column.name)
@@ -280,8 +311,8 @@ def loss_of_boxes(
             boxes, records = along, along.records(weights)
         values, count = _values(column, along.sides[column.name], (leaves or {}).get(column.name))
         counts.append(count)
-        held.append((values * records).sum() / records.sum())
-    return loss_of_shares(counts, held)
+        held.append(float((values * records).sum() / records.sum()))
+    return counts, held
 
 
 def loss_of_shares(values: Sequence[int], held: Sequence[float]) -> float:

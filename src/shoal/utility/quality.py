@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.policy.judgement.population import labels_hold
+from shoal.ranges.boxed import exponent_of, in_unit
 from shoal.ranges.hierarchy import Hierarchy
 from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
 from shoal.ranges.parsing import STAR, as_numbers, as_ranges, ends_of
@@ -17,8 +18,8 @@ from shoal.results import Bar, Figure, Figures, Grid, Headline, Result, Section,
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.storage.reading import read
+from shoal.storage.rows import record_weights
 from shoal.storage.texts import texts_of
-from shoal.storage.weights import record_weights
 from shoal.utility.analysis import (
     Accuracy,
     Analysis,
@@ -269,7 +270,8 @@ def information_loss_of_labels(before: Table, after: Table, names: Sequence[str]
         low, high = np.where(star, scale[0], low), np.where(star, scale[-1], high)
         if np.isnan(low).any():
             return None
-        values = scale[old.codes]
+        unit = exponent_of(scale)  # squares of very large numbers are no numbers
+        low, high, values = (in_unit(numbers, unit) for numbers in (low, high, scale[old.codes]))
         spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
         if spread:
             farthest = np.maximum(high[new.codes] - values, values - low[new.codes]) / spread

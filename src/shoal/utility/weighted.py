@@ -208,4 +208,13 @@ def weighted_grid(entries: Sequence[WeightedEstimate]) -> Grid:
 def _with_error(value: float | None, error: float | None) -> str:
     if value is None:
         return "unknown"
-    return f"{value:.6g}" if error is None else f"{value:.6g} ({error:.3g})"
+    return _plain(value, 6) if error is None else f"{_plain(value, 6)} ({_plain(error, 3)})"
+
+
+def _plain(value: float, digits: int) -> str:
+    """A number in so many digits at most, large ones whole, with commas and without powers of ten.
+
+    >>> _plain(1234567.8, 6), _plain(31.25, 6), _plain(0.00123456, 3), _plain(45678.9, 3)
+    ('1,234,568', '31.25', '0.00123', '45,679')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"

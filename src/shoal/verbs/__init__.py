@@ -32,7 +32,7 @@ _MODULES = {
     },
     RELEASE: {
         "changing": ["apply"],
-        "releasing": ["signing-key", "publish", "report", "verify"],
+        "releasing": ["signing-key", "publish", "stream", "dp-release", "epsilon", "report", "verify"],
         "attacking": [
             f"attack {name}"
             for name in ("all", "link", "membership", "reconstruct", "scoreboard", "unicity", "intersect")
@@ -41,8 +41,19 @@ _MODULES = {
     },
     ASK: {
         "asking": [
-            *("desk open", "desk query", "desk show", "app"),
-            *("reproduce sanchez", "reproduce pastore", "reproduce antoniou", "reproduce all", "schema", "doctor"),
+            *("desk open", "desk query", "desk show", "estimate", "app"),
+        ],
+        "respondents": ["local collect-spec", "local randomize", "local estimate", "joint simulate"],
+        "asking ": [
+            *(
+                "reproduce sanchez",
+                "reproduce pastore",
+                "reproduce antoniou",
+                "reproduce course",
+                "reproduce all",
+                "schema",
+                "doctor",
+            ),
         ],
     },
 }
@@ -72,6 +83,18 @@ A hierarchy is a file with a row per value, `leaf;level1;…;*`, or nested YAML.
     shoal desk query desk/ count --where "age >= 65" --epsilon 0.1
 
     shoal desk show desk/
+""",
+    "local": """**Answers that are randomised by those who give them**: nobody collects a true one.
+
+    shoal local collect-spec survey.yaml -o kit/
+
+    shoal local randomize answers.csv --spec kit/ -o noisy.csv
+
+    shoal local estimate noisy.csv --spec kit/
+""",
+    "joint": """**People who anonymise together**, without anybody whom they must trust. Research.
+
+    shoal joint simulate --peers 1000 -k 10 --liars 5%
 """,
     "reproduce": """**The papers, reproduced**: every table and figure, or why not, with a reason for every difference.
 

@@ -196,6 +196,28 @@ class DeskShowRequest(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EstimateRequest(Request):
+    """**Count records of a release by anatomy**: the estimate, its error, and the bounds that are certain.
+
+    Conditions on exact columns and on the sensitive one are met together: which value is whose is not told, so that the
+    count is an estimate with an interval.
+
+    Example:
+
+        shoal estimate safe/ --where 'age>40' --where 'illness = flu'
+    """
+
+    home = "shoal.releases.estimate:estimate"
+    source = Option("", "The folder that `anonymize --method anatomy` wrote.", "FOLDER")
+    beside = JSON
+
+    where: Annotated[
+        Sequence[str],
+        Option("--where", "A condition on one column; repeat it: all must hold.", "CONDITION", form=REPEATED),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
 class AppRequest(Request):
     """**The same work in the browser**: from a file to a verified release, on this machine only.
 
@@ -260,10 +282,10 @@ class _Reproduction(Request):
 class _Licences(_Reproduction):
     beside = READING | JSON
 
-    counts: Annotated[
+    data: Annotated[
         Any,
         Option(
-            "--counts",
+            "--data",
             "A licence table: one row per record, or tuples with a count. Generated if not given.",
             "FILE",
             form=TEXT,
@@ -288,11 +310,25 @@ class ReproduceSanchezRequest(_Reproduction):
 
         shoal reproduce sanchez --rows 100000 -o papers
 
-        shoal reproduce sanchez --json > sanchez.json
+        shoal reproduce sanchez --data SPD_dataset.txt -o papers
     """
 
-    rows: _ROWS = _SIZE
+    beside = READING | JSON
+
+    data: Annotated[
+        Any,
+        Option(
+            "--data",
+            "A table of discharges with the columns of Table S1, such as the authors' own. Generated if not given.",
+            "FILE",
+            form=TEXT,
+        ),
+    ] = None
+    rows: Annotated[
+        int | None, Option("--rows", f"Records of the generated discharge table; {_SIZE:,} if not given.", "N")
+    ] = None
     seed: _SEED = 0
+    files: Annotated[bool, Option("--files", "Write the twelve files of Table S10 too, under their names.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,7 +341,7 @@ class ReproducePastoreRequest(_Licences):
 
         shoal reproduce pastore -o papers
 
-        shoal reproduce pastore --counts licences.parquet --json --no-charts
+        shoal reproduce pastore --data licences.parquet --json --no-charts
     """
 
     seed: _SEED = 0
@@ -327,8 +363,22 @@ class ReproduceAntoniouRequest(_Reproduction):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReproduceAllRequest(_Licences):
-    """**All three papers.** With `--json`, one object with a key for each.
+class ReproduceCourseRequest(_Reproduction):
+    """**The course**: the examples of its slides by group, its attacks, noise and a budget, the 18 identifiers.
+
+    Each with the command that does it; `shoal sample-data course -o FOLDER` writes the files that those read.
+
+    Example:
+
+        shoal reproduce course -o papers
+    """
+
+    seed: _SEED = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReproduceAllRequest(_Reproduction):
+    """**All three papers and the course.** With `--json`, one object with a key for each.
 
     Example:
 
@@ -354,8 +404,9 @@ class SampleDataRequest(Request):
     home = "shoal.reproduction.sample.written:write_sample"
     source = Option(
         "",
-        "discharges: hospital stays in California. licences: driving licences of a small region. "
-        "ratings: who rated which film when. trips: which phone was in which cell in which hour.",
+        "discharges: hospital stays in California (discharges-with-diagnosis: with diag_p). licences: driving licences "
+        "of a small region. ratings: who rated which film when. trips: which phone was in which cell in which hour. "
+        "course: the hand-outs of the course, a folder of small files.",
         "NAME",
     )
     beside = JSON

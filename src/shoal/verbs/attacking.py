@@ -8,12 +8,14 @@ from shoal.verbs.base import Option, Request
 from shoal.verbs.forms import COLUMNS, FILE, NUMBERS, STEPS
 from shoal.verbs.shared import (
     FILES,
+    ITEMS_IN,
     JSON,
     MOST_NAMES,
     NULLS,
     POLICY,
     QI,
     QUERY,
+    RANGES,
     READING,
     RELEASE,
     SENSITIVE,
@@ -86,7 +88,8 @@ class AttackLinkRequest(Request):
     beside = READING | JSON
 
     identified: Annotated[
-        Any, Option("--with", "The identified file: people with names.", form=FILE, json="identified")
+        Any,
+        Option("--with", "The identified file: people with names, or another release.", form=FILE, json="identified"),
     ]
     on: Annotated[
         Any,
@@ -102,7 +105,7 @@ class AttackLinkRequest(Request):
         None
     )
     null_rule: Annotated[NullRule | None, NULLS] = None
-    generalized: Annotated[Generalized, Option("--generalized", "Read [20;29], 937** and * as ranges.")] = "auto"
+    generalized: Annotated[Generalized, RANGES] = "auto"
     policy: Any = None
     targets_out: Annotated[File, _TARGETS_OUT] = None
     force: Annotated[bool, _FORCE] = False
@@ -194,14 +197,19 @@ class AttackUnicityRequest(Request):
     Example:
 
         shoal attack unicity trips.parquet --person user --columns cell,hour --points 1,2,3,4
+
+        shoal attack unicity claims.csv --items-in diagnoses='|' --points 1,2,3
     """
 
     home = "shoal.attacks.unicity:attack_unicity"
     source = FILES
     beside = READING | QUERY | JSON
 
-    person: Annotated[str, person_column("Person identifier column.")]
-    columns: Annotated[Sequence[str] | str, Option("--columns", "What makes a point: cell,hour.", longest=MOST_NAMES)]
+    person: Annotated[str | None, person_column("Person identifier column.")] = None
+    columns: Annotated[ColumnOrColumns, Option("--columns", "What makes a point: cell,hour.", longest=MOST_NAMES)] = (
+        None
+    )
+    items_in: Annotated[Mapping[str, str] | None, ITEMS_IN] = None
     points: Annotated[
         Sequence[int], Option("--points", "How many points are known.", form=NUMBERS, least=1, most=10**6, longest=100)
     ] = (1, 2, 3, 4)
@@ -223,17 +231,24 @@ class AttackUnicityRequest(Request):
 class AttackIntersectRequest(Request):
     """**What do two releases about the same people give away together?** (Ganta 2008)
 
-    Example:
+    The output of a stream is cut in the middle: what do its two parts give away about persons who are in both?
+
+    Examples:
 
         shoal attack intersect first.parquet second.parquet --person patient
+
+        shoal attack intersect out.jsonl --state folder
     """
 
     home = "shoal.attacks.intersect:attack_intersect"
     source = Option("", "A release.", "FIRST")
     beside = READING | JSON
 
-    second: Annotated[Any, Option("", "Another about the same people.", "SECOND", form=FILE, json="")]
-    person: Annotated[str, person_column("Person identifier column, present in both.")]
+    second: Annotated[Any, Option("", "Another about the same people.", "[SECOND]", form=FILE, json="")] = None
+    person: Annotated[str | None, person_column("Person identifier column, present in both.")] = None
+    state: Annotated[
+        File, Option("--state", "FIRST is the output of a stream: its state, which knows persons.", "FOLDER", json="")
+    ] = None
     quasi_identifiers: Annotated[ColumnOrColumns, QI] = None
     sensitive: Annotated[ColumnOrColumns, SENSITIVE] = None
     options: Any = None

@@ -1,12 +1,12 @@
 """Requests of the verbs that change a table and release it: anonymize, perturb, safe-harbor, apply, regenerate."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from shoal.verbs.base import Option, Request
-from shoal.verbs.forms import FILE, REPEATED, SUMS, SWITCH, TOGETHER, word_of
+from shoal.verbs.forms import FIGURES, FILE, REPEATED, SUMS, SWITCH, TOGETHER, word_of
 from shoal.verbs.shared import (
     CENTURY,
     DATE_ORDER,
@@ -15,40 +15,36 @@ from shoal.verbs.shared import (
     EXCEL_SAFE,
     FILES,
     FORMAT,
+    ITEMS,
+    ITEMS_IN,
     JSON,
     KEEP_ORDER,
     LARGEST_SEED,
     MEMORY,
-    MODELS_,
     MOST_NAMES,
     POLICY,
-    QI,
     QUERY,
     READING,
     RELEASE_FORCE,
     SEED,
-    SENSITIVE,
     SHUFFLED,
     SIGN,
     SUPPRESSED,
     TYPE,
-    ColumnOrColumns,
-    Columns,
     File,
-    K,
-    L,
     Pairs,
+    PolicyRequest,
     Roles,
-    T,
     chart,
     failing,
     output,
+    person_column,
 )
 from shoal.vocabulary import DateOrder, Prefer, Unseen
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnonymizeRequest(Request):
+class AnonymizeRequest(PolicyRequest):
     """**Anonymise the table to satisfy its policy, and release it.**
 
     The written file itself is measured against the policy; what does not hold is refused and nothing is written. A
@@ -69,6 +65,13 @@ class AnonymizeRequest(Request):
         --method lattice --suppression 5%
 
         shoal anonymize survey.csv -o safe.csv --qi region,age,sex -k 3 --method suppress --importance sex=5
+
+        shoal anonymize baskets.csv -o safe.csv --person customer --items item --km 2,5 --hierarchies items.csv
+
+        shoal anonymize claims.csv -o safe.csv --qi age,sex --items-in diagnoses='|' -k 5 --km 2,5
+
+        shoal anonymize visits.csv -o safe.csv --person patient --events place=ward,time=day --lkc 2,5,0.5
+        --sensitive illness
     """
 
     home = "shoal.methods.anonymize:anonymize"
@@ -104,13 +107,6 @@ class AnonymizeRequest(Request):
     )
     methods = ()
 
-    policy: Annotated[Any, POLICY] = field(default=None, kw_only=False)
-    quasi_identifiers: Annotated[Columns, QI] = None
-    sensitive: Annotated[ColumnOrColumns, SENSITIVE] = None
-    k: Annotated[int | None, K] = None
-    l: Annotated[int | None, L] = None  # noqa: E741
-    t: Annotated[float | None, T] = None
-    models: Annotated[Sequence[Any], MODELS_] = ()
     method: Annotated[
         str | None,
         Option(
@@ -125,6 +121,28 @@ class AnonymizeRequest(Request):
         Option("--disclosure", "Measure attribute disclosure, such as 'charge>100000'.", "CONDITION", form=REPEATED),
     ] = ()
     decide: Annotated[Roles, DECIDE] = None
+    items: Annotated[str | None, ITEMS] = None
+    items_in: Annotated[Mapping[str, str] | None, ITEMS_IN] = None
+    person: Annotated[
+        str | None, person_column("Whose row it is, where items or events have rows of their own; becomes a pseudonym.")
+    ] = None
+    km: Annotated[
+        Sequence[int] | None,
+        Option("--km", "Any M items that a person has, K persons have: k^m-anonymity.", "M,K", form=FIGURES),
+    ] = None
+    events: Annotated[
+        Mapping[str, str] | None,
+        Option("--events", "Columns of events, of which somebody may know a few: place=COLUMN,time=COLUMN."),
+    ] = None
+    lkc: Annotated[
+        Sequence[float] | None,
+        Option(
+            "--lkc",
+            "Any L events of a person are shared by K persons, of whom a share C at most has one sensitive value.",
+            "L,K,C",
+            form=FIGURES,
+        ),
+    ] = None
     options: Any = None
 
 

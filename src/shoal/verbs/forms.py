@@ -240,6 +240,13 @@ def _numbers(flag: str, typed: str) -> Any:
     return parse_targets(typed, flag.lstrip("-"))
 
 
+def _figures(flag: str, typed: str) -> list[int | float | str]:
+    figures = [_number_or_text(text.strip()) for text in typed.split(",")]
+    if any(isinstance(figure, str) for figure in figures):
+        raise InputError(f"{flag} '{typed}' is not a list of numbers.", f"Write {flag} 2,5, for example.")
+    return figures
+
+
 def _list_or_one(flag: str, typed: str) -> Any:
     names = names_of([typed]) or []
     return names[0] if len(names) == 1 else names
@@ -272,6 +279,7 @@ LISTS = TypedForm(
     "VALUES", True, lambda flag, typed: [names_of([text]) for text in typed], lambda value: [*map(in_one, value)]
 )
 NUMBERS = TypedForm("N,...", False, _numbers, lambda value: [",".join(map(str, value))])
+FIGURES = TypedForm("X,...", False, _figures, lambda value: [",".join(map(str, value))])
 LIST_OR_ONE = TypedForm(
     "X", False, _list_or_one, lambda value: [str(value) if not isinstance(value, list) else in_one(value)]
 )

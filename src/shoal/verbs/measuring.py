@@ -1,20 +1,21 @@
 """Requests of the verbs that look and change nothing: profile, detect, risk, leak, lattice, cells."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from shoal.verbs.base import Option, Request
-from shoal.verbs.forms import FILE, GROUPS, LIST_OR_ONE, REPEATED, TEXT
+from shoal.verbs.forms import FIGURES, FILE, GROUPS, LIST_OR_ONE, REPEATED, TEXT
 from shoal.verbs.shared import (
     CODEBOOK,
     COUNT,
     ENGINE,
     FILES,
+    ITEMS,
+    ITEMS_IN,
     JSON,
     LARGEST_SEED,
     MEMORY,
-    MODELS_,
     MOST_NAMES,
     MOST_ROWS,
     NULLS,
@@ -22,6 +23,7 @@ from shoal.verbs.shared import (
     POLICY,
     QI,
     QUERY,
+    RANGES,
     READING,
     REPORTS,
     SENSITIVE,
@@ -29,9 +31,7 @@ from shoal.verbs.shared import (
     ColumnOrColumns,
     Columns,
     File,
-    K,
-    L,
-    T,
+    PolicyRequest,
     a_seed,
     chart,
     failing,
@@ -147,6 +147,8 @@ class RiskRequest(Request):
 
         shoal risk survey.csv --qi region,sex,age --weight w --household hid --suda
 
+        shoal risk baskets.csv --person customer --items item --known 1,2,3
+
         shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-above-threshold
     """
 
@@ -184,6 +186,12 @@ class RiskRequest(Request):
     count: Annotated[str | None, COUNT] = None
     person: Annotated[
         str | None, person_column("Person identifier column: persons are counted, by their whole history.")
+    ] = None
+    items: Annotated[str | None, ITEMS] = None
+    items_in: Annotated[Mapping[str, str] | None, ITEMS_IN] = None
+    known: Annotated[
+        Sequence[int] | None,
+        Option("--known", "How many items of a person somebody may know.", "N,...", form=FIGURES, shown="1,2,3"),
     ] = None
     threshold: Annotated[
         float | str | None,
@@ -225,7 +233,11 @@ class RiskRequest(Request):
     ] = None
     household: Annotated[
         str | None,
-        Option("--household", "Household identifier column: adds the risk through households.", "COLUMN"),
+        Option(
+            "--household",
+            "Household identifier column: adds the risk through households; estimates take members as drawn together.",
+            "COLUMN",
+        ),
     ] = None
     population_size: Annotated[
         int | None,
@@ -255,10 +267,7 @@ class RiskRequest(Request):
         Option("--global-limit", "The global risk to keep: says which individual risk needs protection.", "SHARE"),
     ] = None
     approximate: Annotated[bool, Option("--approximate", "Individual risk by sdcMicro's approximation.")] = False
-    generalized: Annotated[
-        Generalized,
-        Option("--generalized", "Read [20;29], 937**, [a, b] and * as ranges; auto says what it found."),
-    ] = "auto"
+    generalized: Annotated[Generalized, RANGES] = "auto"
     sensitive: Annotated[ColumnOrColumns, Option("--sensitive", SENSITIVE.help, "COLUMNS", form=SENSITIVE.form)] = None
     disclosure: Annotated[
         Sequence[str] | str,
@@ -358,13 +367,13 @@ class LeakRequest(Request):
         NullRule | None,
         Option("--null-rule", "value (default), wildcard or drop.", "RULE", form=NULLS.form),
     ] = None
-    generalized: Annotated[Generalized, Option("--generalized", "Read [20;29], 937** and * as ranges.")] = "auto"
+    generalized: Annotated[Generalized, RANGES] = "auto"
     policy: Annotated[Any, POLICY] = None
     options: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatticeRequest(Request):
+class LatticeRequest(PolicyRequest):
     """**Look at the solution space: the best generalisations, and what a lower risk costs.**
 
     Nothing is released. The chosen one is what `shoal anonymize --method lattice` would take; where there is none, the
@@ -390,13 +399,6 @@ class LatticeRequest(Request):
     methods = ("lattice",)
     without = ("local",)
 
-    policy: Annotated[Any, POLICY] = field(default=None, kw_only=False)
-    quasi_identifiers: Annotated[Columns, QI] = None
-    sensitive: Annotated[ColumnOrColumns, SENSITIVE] = None
-    k: Annotated[int | None, K] = None
-    l: Annotated[int | None, L] = None  # noqa: E741
-    t: Annotated[float | None, T] = None
-    models: Annotated[Sequence[Any], MODELS_] = ()
     options: Any = None
 
 

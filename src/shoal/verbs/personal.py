@@ -228,7 +228,7 @@ class ScrubRequest(Request):
         Any,
         Option(
             "--text-model",
-            "A saved spaCy pipeline, whose findings join those of the rules.",
+            "A saved spaCy pipeline, or `tagger` for the one of shoal: its findings join those of the rules.",
             "FOLDER",
             form=FILE,
         ),

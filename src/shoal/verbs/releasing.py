@@ -1,7 +1,8 @@
 """Requests of the verbs around a release: hierarchies and policies before it, publications, what is done with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from shoal.verbs.shared import (
     KNOWN_FROM,
     MEMORY,
     MOST_NAMES,
+    MOST_ROWS,
     POLICY,
     QUERY,
     READING,
@@ -30,8 +32,9 @@ from shoal.verbs.shared import (
     File,
     Roles,
     most_targets,
+    person_column,
 )
-from shoal.vocabulary import Crosswalk, HierarchyKind, words_of
+from shoal.vocabulary import Crosswalk, HierarchyKind, Synthesizer, words_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,6 +171,109 @@ class PublishRequest(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DpReleaseRequest(Request):
+    """**Release a table, or tables of counts, under differential privacy.** What leaves is paid for with the budget.
+
+    Domains and bounds are public: they stand in the policy (`domains`), a hierarchy or a code book. Errors against the
+    original go to your screen and the private record; they never leave. A seed never drives the noise.
+
+    Exit code 2: a domain is not public. Exit code 3: not enough budget; nothing was spent.
+
+    Examples:
+
+        shoal dp-release visits.parquet --policy policy.yaml --epsilon 1 --delta 1e-9 -o synthetic.parquet
+
+        shoal dp-release visits.parquet --policy policy.yaml --epsilon 1 --tables sex,age:region -o counts
+
+        shoal dp-release visits.parquet --policy policy.yaml --epsilon 1 --preview
+    """
+
+    home = "shoal.reports.publication.dp_release:dp_release"
+    source = FILES
+    beside = CODEBOOK | READING | QUERY | JSON
+
+    policy: Annotated[Any, POLICY] = field(default=None, kw_only=False)
+    epsilon: Annotated[
+        Decimal | str | float,
+        Option("--epsilon", "The whole budget: what the release may tell about one person.", "X"),
+    ]
+    output: Annotated[
+        File, Option("-o --output", "The file of the table, or the folder of the tables.", "FILE|FOLDER", json="")
+    ] = None
+    delta: Annotated[
+        Decimal | str | float, Option("--delta", "The chance that the promise fails; less than 1 / persons.", "X")
+    ] = "1e-9"
+    synthesizer: Annotated[
+        Synthesizer,
+        Option("--synthesizer", "tree: fast; adaptive: nearer, slower; microaggregate: noisy means of k records."),
+    ] = "tree"
+    tables: Annotated[
+        Sequence[str] | None,
+        Option("--tables", "Tables of counts instead: commas between tables, colons between columns.", "A,B:C"),
+    ] = None
+    preview: Annotated[
+        bool, Option("--preview", "The error to expect; nothing is spent, no data is read.", json="preview")
+    ] = False
+    domain_from_data: Annotated[
+        Columns,
+        Option("--domain-from-data", "Columns whose values are learned with a part of the budget.", longest=MOST_NAMES),
+    ] = None
+    k: Annotated[int | None, Option("-k", "Records of a group (microaggregate).", "N", least=2, most=MOST_ROWS)] = None
+    person: Annotated[
+        str | None, person_column("Person identifier column. Without it each row is taken as one person.")
+    ] = None
+    max_rows_per_person: Annotated[
+        int | None,
+        Option(
+            "--max-rows-per-person",
+            "At most so many rows of a person count, drawn at random; noise grows with it.",
+            "M",
+            least=1,
+            most=MOST_ROWS,
+        ),
+    ] = None
+    desk: Annotated[
+        File, Option("--desk", "A desk on the same table: the release is paid from its ledger.", "DESK", json="")
+    ] = None
+    ledger_key: Annotated[File, Option("--ledger-key", "The secret key of that desk's ledger.", "FILE", json="")] = None
+    witness: Annotated[File, Option("--witness", "The witness of that ledger.", "FILE", json="")] = None
+    sign: Annotated[File, SIGN["sign"]] = None
+    force: Annotated[bool, Option("--force", RELEASE_FORCE["force"].help, json="")] = False
+    options: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpsilonRequest(Request):
+    """**Which epsilon?** The error and the attacker's best success against epsilon: what is proven, what is measured.
+
+    For each epsilon a table is drawn from half of the people, and an attacker who has it tells them from the others.
+    All of it is measured on the original: it is for your eyes, and nothing is written.
+
+    Example:
+
+        shoal epsilon visits.parquet --policy policy.yaml
+    """
+
+    home = "shoal.attacks.epsilon:epsilon"
+    source = FILES
+    beside = CODEBOOK | READING | QUERY | JSON
+
+    policy: Annotated[Any, POLICY] = field(default=None, kw_only=False)
+    delta: Annotated[
+        Decimal | str | float, Option("--delta", "The chance that the promise fails; less than 1 / persons.", "X")
+    ] = "1e-9"
+    synthesizer: Annotated[Synthesizer, Option("--synthesizer", "tree, adaptive.")] = "tree"
+    person: Annotated[
+        str | None, person_column("Person identifier column. Without it each row is taken as one person.")
+    ] = None
+    max_rows_per_person: Annotated[
+        int | None,
+        Option("--max-rows-per-person", "At most so many rows of a person count.", "M", least=1, most=MOST_ROWS),
+    ] = None
+    options: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReportRequest(Request):
     """**Write the report of a publication again**, from its findings alone.
 
@@ -216,6 +322,9 @@ class VerifyRequest(Request):
         File, Option("--signed-by", "The public key by which the manifest must be signed.", "PUBKEY")
     ] = None
     known_from: Annotated[Any, KNOWN_FROM] = None
+    state: Annotated[
+        File, Option("--state", "The output of a stream: its state, by which persons are counted.", "FOLDER", json="")
+    ] = None
     attack: Annotated[bool, Option("--attack", "Attack it too: the policy's limits on attacks must hold.")] = False
     control: Annotated[
         Any,
@@ -224,6 +333,48 @@ class VerifyRequest(Request):
     targets: Annotated[int, most_targets("With --attack: attack at most so many people.")] = 2_000
     seed: int = 0
     options: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamRequest(Request):
+    """**Publish records while they arrive, each in a group of k persons, none after more than DELAY others.** (CASTLE)
+
+    FILE and the output are JSON lines, or - for a pipe. With files and --state every record is published exactly once,
+    whenever the job is killed: start it again with the same input. Pipes are at least once: each line has a number,
+    _sequence, by which what comes again is known. Lines that are malformed or late go to --rejects, and the exit code
+    is 1; without --rejects the first one ends the stream.
+
+    Examples:
+
+        shoal stream in.jsonl --policy policy.yaml --delay 1000 --state folder --rejects bad.jsonl -o out.jsonl
+
+        tail -f visits.jsonl | shoal stream - --policy policy.yaml --delay 500 --rejects bad.jsonl -o -
+    """
+
+    home = "shoal.streams.files:stream"
+    source = Option("", "JSON lines: a record with one value per column in each; - is the standard input.", "FILE")
+    beside = JSON
+
+    output: Annotated[str | Path, Option("-o --output", "Where to write (.jsonl), or -.", "FILE", form=FILE, json="")]
+    policy: Annotated[Any, Option("--policy", "A policy file (YAML) with k-anonymity.", "FILE", form=FILE, json="")]
+    delay: Annotated[
+        int, Option("--delay", "How many later records one may wait for.", "N", unit="records", least=2)
+    ] = 1000
+    state: Annotated[
+        File, Option("--state", "Private folder for what is needed to go on after a kill.", "FOLDER", json="")
+    ] = None
+    rejects: Annotated[
+        File, Option("--rejects", "Where to write lines that are not taken, with the reason (private).", json="")
+    ] = None
+    time: Annotated[
+        str | None,
+        Option(
+            "--time",
+            "Column of times: a record is late whose time lies before that of one that has waited its delay.",
+            "COLUMN",
+        ),
+    ] = None
+    force: Annotated[bool, Option("--force", "Replace outputs that exist; never an input.", json="")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,6 +393,21 @@ class CompareRequest(Request):
     home = "shoal.reports.publication.compare:compare_releases"
     source = Option("", "Manifests, released files, or folders that `shoal publish` wrote.", "RELEASE...")
     beside = {"output": Option("-o --output", "Also as a page (.html).", form=FILE)} | RELEASE_FORCE | JSON
+
+    person: Annotated[
+        str | None,
+        Option("--person", "A pseudonym that all have: how many persons can be linked across the releases.", "COLUMN"),
+    ] = None
+    original: Annotated[
+        Any,
+        Option(
+            "--original",
+            "The table they were made from: the error of pairs and triples, beside a release under differential "
+            "privacy, whose domains say the bins. For its owner.",
+            form=FILE,
+            json="",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,12 @@
 """Options that several verbs have: columns, models, and how a file is read and written."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Any
 
-from shoal.verbs.base import Option
-from shoal.verbs.forms import FILE, MODELS, ROLES, SWITCH, TYPES, WHOLE, word_of
+from shoal.verbs.base import Option, Request
+from shoal.verbs.forms import FILE, HOWS, MODELS, ROLES, SWITCH, TYPES, WHOLE, word_of
 from shoal.vocabulary import DateOrder, NullRule, Role
 
 Columns = Sequence[str] | None
@@ -29,9 +31,17 @@ RELEASE = Option("", "The released data.", "FILE")
 
 QI = Option("--qi", "Quasi-identifiers: what an attacker may know, a,b,c.", longest=MOST_NAMES)
 SENSITIVE = Option("--sensitive", "Sensitive columns.", longest=MOST_NAMES)
+RANGES = Option(
+    "--generalized",
+    "Read [20;29], 937**, [a, b] and * as ranges; auto says what it found. With yes 50-55, [40, 49] and 61XXX too.",
+)
 ONLY_COLUMNS = Option("--columns", "Only these columns, a,b,c.", longest=MOST_NAMES)
 COUNT = Option("--count", "A row stands for this many records.", "COLUMN")
 NULLS = Option("--null-rule", "value, wildcard or drop.", "RULE", form=word_of(NullRule))
+ITEMS = Option("--items", "The column of items, one in each row of its person.", "COLUMN")
+ITEMS_IN = Option(
+    "--items-in", "A column with several items in each cell, and what stands between them.", "COLUMN=SIGN", form=HOWS
+)
 DECIDE = Option(
     "--decide",
     "Roles of columns: identifier (removed), quasi-identifier, sensitive, text (scrubbed) or other.",
@@ -203,3 +213,16 @@ def most_targets(help: str = "Attack at most so many people.") -> Option:
 def person_column(help: str) -> Option:
     """The column that tells who a record is about."""
     return Option("--person", help, "COLUMN")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyRequest(Request):
+    """A request that may give its policy, or parts of it, as options."""
+
+    policy: Annotated[Any, POLICY] = field(default=None, kw_only=False)
+    quasi_identifiers: Annotated[Columns, QI] = None
+    sensitive: Annotated[ColumnOrColumns, SENSITIVE] = None
+    k: Annotated[int | None, K] = None
+    l: Annotated[int | None, L] = None  # noqa: E741
+    t: Annotated[float | None, T] = None
+    models: Annotated[Sequence[Any], MODELS_] = ()

@@ -10,6 +10,7 @@ from shoal.app.pages import (
     columns,
     data,
     desk,
+    dp,
     hierarchies,
     knowledge,
     policies,
@@ -18,10 +19,11 @@ from shoal.app.pages import (
     risk,
     running,
     start,
+    tables,
 )
 from shoal.app.pages.steps import STEPS
 
 # in the order of the list of steps
-PAGES = (start, running, data, columns, risk, knowledge, protect, hierarchies, check, release, desk, policies)
-ROUTERS = tuple(module.router for module in PAGES)
+PAGES = (start, running, data, columns, risk, knowledge, protect, hierarchies, check, release, dp, desk, policies)
+ROUTERS = tuple(module.router for module in (*PAGES, tables))
 STEPS.extend(module.STEP for module in PAGES if hasattr(module, "STEP"))

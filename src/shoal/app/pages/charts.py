@@ -14,7 +14,7 @@ from html import escape
 from markupsafe import Markup
 
 from shoal.results.sections import Bar, BarPicture, Chart, Grid, LinePicture, RatePicture
-from shoal.wording import percent, share
+from shoal.wording import share
 
 _WIDTH, _HEIGHT = 380, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 24, 40
@@ -222,7 +222,7 @@ def paired_bars(picture: BarPicture, words: str) -> Markup:
     for name, values in pairs.items():
         marks = f'<rect class="fill second" width="{100 * values[0] / most:.2f}" height="4.4"/>'
         marks += f'<rect class="fill" width="{100 * values[-1] / most:.2f}" height="4.4" y="5.6"/>'
-        lines.append(_bar_line(name, marks, 10, " → ".join(map(percent, values))))
+        lines.append(_bar_line(name, marks, 10, " → ".join(map(picture.number, values))))
     return Markup(f'<ul class="bars pairs-of-bars" aria-label="{escape(words)}">{"".join(lines)}</ul>')
 
 

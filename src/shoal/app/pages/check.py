@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,15 +13,18 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
+from shoal.app.opening import keep_policy
 from shoal.app.pages.charts import drawn
 from shoal.app.pages.request import begin, needs_again
 from shoal.app.pages.running import back
 from shoal.app.pages.steps import AppStep, is_done, page, same, step_named
 from shoal.app.project import Workspace
-from shoal.app.server import Fields, jobs_of, workspace_of
+from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.attacks.base import OF_TWIN, AttackOutcome, AttackResult, Criterion, twin_in
 from shoal.errors import InputError
+from shoal.policy.loading import load_policy
 from shoal.policy.manifest import private_folder
+from shoal.policy.sections import AttackLimit, AttackLimits
 from shoal.policy.thresholds import DEFAULT
 from shoal.releases.results import Verification
 from shoal.reports.chapters.attacks import explained, on_release, rates_grid
@@ -164,9 +168,34 @@ def _page(request: Request, workspace: Workspace, problem: Exception | None = No
     repeated = same(workspace, ("publish", {}), ("verify", {}))
     said = workspace.policy().context.model_dump(mode="json") if workspace.has_policy else {}
     context = [{"name": name, "label": label, "value": said.get(name) or ""} for name, label in CONTEXT]
+    attacks = _accepted(workspace.policy().attacks if workspace.has_policy else None)
     return page(
-        request, workspace, "check", problem=problem, same=repeated, ready=ready, result=result, context=context
-    )
+        request, workspace, "check", problem=problem, same=repeated, ready=ready, result=result, context=context,
+        accepted=attacks,
+    )  # fmt: skip
+
+
+def _accepted(limits: AttackLimits | None) -> list[dict[str, str]]:
+    """The limit of each criterion, and why more than that is accepted."""
+    shown = []
+    for name in AttackLimits.model_fields:
+        said = getattr(limits, name, None)
+        limit, why = (said.limit, said.accept) if isinstance(said, AttackLimit) else (said, None)
+        words = _capital(name.replace("_", " "))
+        shown.append(
+            {"name": name, "words": words, "limit": "" if limit is None else f"{limit:.6g}", "accept": why or ""}
+        )
+    return shown
+
+
+def _attacks_of(form: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """What a form says of attacks, as a policy writes it."""
+    found: dict[str, Any] = {}
+    for name in AttackLimits.model_fields:
+        limit, why = (form.get(f"{part}-{name}", [""])[0].strip() for part in ("limit", "accept"))
+        if limit or why:
+            found[name] = {"limit": limit or None, "accept": why} if why else limit
+    return found
 
 
 @router.post("/w/{identifier}/check")
@@ -177,8 +206,29 @@ def start(request: Request, identifier: str, form: Fields) -> Response:
     context = {name: text for name, text in said.items() if text}
     try:
         if said:
-            kept = {name: value for name, value in workspace.policy().as_written().items() if name != "context"}
-            workspace.set_policy({**kept, "context": context} if context else kept)
+            kept = workspace.policy().as_written()
+            kept |= {"context": context}
+            kept |= {"attacks": _attacks_of(form)} if any(name.startswith("accept-") for name in form) else {}
+            empty = [name for name in ("context", "attacks") if not kept.get(name)]
+            workspace.set_policy({name: value for name, value in kept.items() if name not in empty})
+    except InputError as error:
+        return _page(request, workspace, error)
+    begin(request, workspace, "publish")
+    return back(identifier, step="check")
+
+
+@router.post("/w/{identifier}/cure")
+def cure(request: Request, identifier: str, form: Fields) -> Response:
+    """Take the policy of a cure that was tried on a draft; then release, verify and attack by it."""
+    workspace = workspace_of(request, identifier)
+    stored = jobs_of(request).found(workspace, "publish")
+    files = [] if stored is None else [one["file"] for one in stored.result.get("cures") or [] if one.get("file")]
+    try:
+        wanted = form.get("cure", [""])[0]
+        found = next((file for file in files if Path(file).name == wanted), None)
+        if found is None or not Path(found).is_file():
+            raise InputError("This cure is not there any more.", "Release, verify and attack again to try cures.")
+        keep_policy(workspace, load_policy(found), picker_of(request))
     except InputError as error:
         return _page(request, workspace, error)
     begin(request, workspace, "publish")
@@ -219,7 +269,12 @@ def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
         "holds": stored.result["verdict"] == "holds" and not needs_again(workspace, "publish"),
         "tone": stored.headline.tone,
         "headline": stored.headline.text,
-        "meaning": "Nothing was released. Change the goal, or what the policy asks of attacks.",
+        "meaning": "Nothing was released. Take a cure, change the goal, or what the policy asks of attacks.",
+        "cures": [
+            {**one, "after": f"{percent(one['excess'])} of {percent(one['limit'])}", "name": Path(one["file"]).name}
+            for one in stored.result.get("cures") or []
+            if one.get("file")
+        ],
         "steps": Markup(markup([one for one in stored.sections if isinstance(one, Grid)])),
         "verification": None,
         "warning": None,

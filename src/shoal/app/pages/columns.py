@@ -113,7 +113,7 @@ def _frontier(request: Request, workspace: Workspace, chosen: int | None) -> dic
     size = chosen if chosen in sets else min(3, max(sets))
     points = [
         Point(
-            number, one.uniqueness, percent(one.uniqueness), f"/w/{workspace.id}/columns?set={number}",
+            number, one.uniqueness, percent(one.uniqueness), f"?set={number}",
             f"{counted(number, 'column')}: {percent(one.uniqueness)} singled out", number == size,
         )
         for number, one in sorted(sets.items())

@@ -61,10 +61,8 @@ def _check_columns(request: Request, workspace: Workspace, policy: Policy) -> No
     if not known:
         return  # the file was not read yet: whatever uses the policy says so then
     names = [one if isinstance(one, str) else one["name"] for one in known[0].result["columns"]]
-    special = [policy.count, policy.person, policy.weight, policy.household]
     needed = [name for name, role in policy.columns.items() if role in ("quasi-identifier", "sensitive")]
-    needed += [name for name in special if name is not None]
-    missing = [name for name in dict.fromkeys(needed) if name not in names]
+    missing = [name for name in dict.fromkeys([*needed, *policy.counted_by]) if name not in names]
     if missing:
         raise InputError.missing_columns(missing, names, workspace.name)
 

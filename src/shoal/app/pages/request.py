@@ -23,7 +23,7 @@ _PARTS: dict[str, tuple[str, ...] | None] = {
     "propose": (),
     "sample-data": (),
     "detect": _COLUMNS,
-    "risk": (*_COLUMNS, "knowledge", "linked", "threshold", "population_size", "sampling", "risk_over"),
+    "risk": (*_COLUMNS, "knowledge", "relations", "threshold", "population_size", "sampling", "risk_over"),
     "trees": ("columns", "types"),
     "desk-types": (),
     "desk-open": (),

@@ -44,7 +44,7 @@ function upload(form, file) {
   request.onload = () => {
     let answer = {};
     try { answer = JSON.parse(request.responseText); } catch (problem) { /* not JSON: the words below stand */ }
-    if (request.status < 300 && answer.href) window.location.assign(answer.href);
+    if (request.status < 300 && answer.href) window.location.assign(new URL("." + answer.href, form.action));
     else refuse(form, answer.error || "The file was refused (" + request.status + ").", answer.cure);
   };
   announce(form, "0 of " + size(file.size), 0);

@@ -109,6 +109,7 @@ _BY_FORM: dict[forms.TypedForm, Any] = {
     forms.SUMS: dict[str, list[str]],
     forms.LISTS: list[Columns],
     forms.LIST_OR_ONE: float | str,
+    forms.FIGURES: list[float],
 }
 
 

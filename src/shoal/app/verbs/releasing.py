@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from shoal.app.project import Stored
-from shoal.app.verbs.base import FileName, Task, Verb, VerbOptions, command, out
+from shoal.app.verbs.base import FileKind, FileName, Task, Verb, VerbOptions, command, out
 from shoal.errors import InputError
 from shoal.results.sections import Files, Headline
 
@@ -51,6 +51,12 @@ class OfTwoReleases(OfReleaseOrFile):
     second_file: FileName | None = None
 
 
+class WrittenTable(VerbOptions):
+    """`file_format` is that of the table that is written."""
+
+    file_format: FileKind = "csv"
+
+
 class OfReleases(VerbOptions):
     """Which releases are set side by side: publications, or files."""
 
@@ -88,6 +94,14 @@ def _publish(task: Task, options: Any) -> Any:
 
     files: dict[str, Any] = {"output": out(task) / "release", "keep_evidence": task.folder / "evidence"}
     return publish(task.source, task.policy, options=task.reading, **files, **options.keywords())
+
+
+def _dp_release(task: Task, options: Any) -> Any:
+    """A table as a file, tables of counts as a folder; a preview writes nothing."""
+    given = options.keywords()
+    place = out(task) / ("counts" if given.get("tables") else f"synthetic.{options.file_format}")
+    output = {} if given.get("preview") else {"output": place}
+    return options.request.function()(task.source, policy=task.policy, options=task.reading, **output, **given)
 
 
 def _of_release(task: Task, options: Any) -> Any:
@@ -133,6 +147,8 @@ VERBS = (
         note="Is this a tree, and does it cover the data?",
     ),
     command("publish", run=_publish),
+    command("dp-release", WrittenTable, run=_dp_release),
+    command("epsilon"),
     command("verify", OfRelease, run=_of_release, policy=False),
     command("attack all", OfRelease, name="attack", run=_of_release, policy=False),
     command("compare", OfReleases, run=_compare),

@@ -16,8 +16,8 @@ from shoal.errors import InputError
 from shoal.releases.readable import Readable
 from shoal.storage import Array, Column
 from shoal.storage.classes import class_of_each_row, first_row_of_each_class, pack
+from shoal.utility.cost import in_days
 from shoal.utility.decoding import Ends, Members
-from shoal.utility.units import in_days
 from shoal.vocabulary import NullRule
 
 NEAREST = ("mean", "midpoint", "perturbed")

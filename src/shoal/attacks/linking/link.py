@@ -20,11 +20,12 @@ from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.storage.rows import weights_of
 from shoal.vocabulary import NullRule
+from shoal.wording import percent
 
 # patterns of `*` that have a tree of their own; the rest share one
 _MOST_PATTERNS = 256
 # pairs of a person and a record that are listed at once
-_MOST_PAIRS = 200_000_000
+MOST_PAIRS = 200_000_000
 _MOST_TIES = 4096
 # of a person and somebody who owns a record that is counted for them
 _MOST_OWNERS = 20_000_000
@@ -219,7 +220,7 @@ class Linkage:
             return self._tied
         records, sizes = self._counted
         starts = np.concatenate([[0], np.cumsum(sizes)])
-        if starts[-1] > _MOST_PAIRS:
+        if starts[-1] > MOST_PAIRS:
             raise InputError(
                 f"The targets fit {int(starts[-1]):,} classes of the release: too many to list.", "Use fewer targets."
             )
@@ -237,7 +238,7 @@ class Linkage:
         if not len(tree[1]):
             nobody = np.zeros(len(self.points))
             return nobody, nobody.astype(np.int64), nobody, np.zeros((len(nobody), 1), np.int64)
-        most = max(1, min(_MOST_TIES, _MOST_PAIRS // max(len(self.points), 1)))
+        most = max(1, min(_MOST_TIES, MOST_PAIRS // max(len(self.points), 1)))
         records, counts, distances, ties = nearest(
             self.points, kinds, self.boxes.arrays, tree, 0, len(self.points), most
         )
@@ -273,3 +274,12 @@ def _points(cells: ReleasedCells, column: Column, rows: Array, rule: NullRule) -
     from shoal.kernels.attacks import UNKNOWN
 
     return np.where(codes == len(column.values), UNKNOWN, places)
+
+
+def helps_most(rate_without: Mapping[str, float], rate: float) -> list[str]:
+    """The column without which an attack loses most, as a remark; nothing where one could not see it."""
+    name = min(rate_without, key=lambda key: rate_without[key])
+    least = rate_without[name]
+    if least >= rate or percent(least) == percent(rate):
+        return []
+    return [f"column {name} helps most: without it the rate falls from {percent(rate)} to {percent(least)}"]

@@ -26,10 +26,12 @@ from shoal.engine.base import (
 )
 from shoal.engine.local import LOCAL
 from shoal.engine.spark.cutting import cut_on_cluster
-from shoal.engine.spark.frames import SparkSource, changed, one_changed, open_source, spark_schema
-from shoal.engine.spark.keys import COUNT, INTEGERS, PREFIX, column, make_keys, missing_words, tuples
+from shoal.engine.spark.frames import SparkSource, changed, open_source, spark_schema
+from shoal.engine.spark.keys import INTEGERS, PREFIX, class_sizes, column, tuples
+from shoal.engine.spark.marginals import marginals
 from shoal.engine.spark.order import NUMBER, has_order, in_secret_order, left_out, without
 from shoal.engine.spark.order import numbered as with_numbers
+from shoal.engine.spark.parts import ClusterRows, RowCodes
 from shoal.engine.spark.placing import Pairing, PlacedTuples, joined, lookup_of, placed, tuple_of_each_row
 from shoal.engine.spark.session import spark_errors
 from shoal.errors import InputError, Message
@@ -207,12 +209,8 @@ class SparkEngine:
                 frame = frame.filter(whole)
             found = []
             for names in sets:
-                keys = make_keys(SparkSource(frame, opened.name, opened.from_text_file), names, missing_words(options))
-                classes = keys.coded().groupBy(*keys.names).agg(records.alias(COUNT)).filter(column(COUNT) > 0)
-                sizes = classes.groupBy(COUNT).agg(F.count(F.lit(1)).alias("classes")).toArrow()
-                size, number = (sizes.column(place).to_numpy() for place in range(2))
-                order = np.argsort(size)
-                found.append(SizeHistogram(size[order], number[order], removed))
+                here = SparkSource(frame, opened.name, opened.from_text_file)
+                found.append(SizeHistogram(*class_sizes(here, names, records, options), removed))
         return found
 
     def rows(
@@ -223,6 +221,7 @@ class SparkEngine:
         *,
         needed: Sequence[str] | None = None,
         by_tuple: int | None = None,
+        by_part: int | None = None,
     ) -> Table:
         """The tuples, each with its records; in the order of the source their keys are brought, row by row."""
         opened = open_source(source, options)
@@ -233,6 +232,8 @@ class SparkEngine:
         beside = ClusterColumns(self, opened, [name for name in there if name not in names], options)
         if not names:
             return _no_columns(opened, beside)
+        if by_part is not None and (table := _where_it_is(opened, names, beside, options, by_part)) is not None:
+            return table
         table, times, keys, found = tuples(opened, names, options)
         lookup = lookup_of(keys, found)
         if by_tuple is not None and keys.rows >= by_tuple:
@@ -286,9 +287,8 @@ class SparkEngine:
         return placed(table, frame, dropped, kept, numbered)
 
     def is_ordered(self, table: Table) -> bool:
-        """Rows of files are, as many as the driver takes; those of a data frame come as Spark keeps them."""
-        source = open_source(table, None)
-        return has_order(source) and table.total <= source.driver_tuples
+        """Rows of files are; those of a data frame come as Spark keeps them."""
+        return has_order(open_source(table, None))
 
     def pairs(
         self,
@@ -302,22 +302,6 @@ class SparkEngine:
         """Rows are joined by their numbers on the cluster; the driver gets each distinct pair with its records."""
         pairing = Pairing(open_source(released, None), open_source(original, None), options)
         yield from pairing.pairs(original.total, row_map, asked, starred)
-
-    def side_by_side(
-        self,
-        table: Table,
-        frame: pl.DataFrame,
-        by: str,
-        change: Callable[[pl.DataFrame], pl.DataFrame],
-        schema: Mapping[str, Any],
-    ) -> pl.DataFrame:
-        """Each group in one task, in Python beside an executor."""
-        source: SparkSource = table.native.keys.source
-        with spark_errors(source.name):
-            there = source.spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
-            spread = there.repartition(frame[by].n_unique(), by)
-            found = spread.groupBy(by).applyInArrow(lambda part: one_changed(part, change), spark_schema(schema))
-            return pl.DataFrame(pl.from_arrow(found.toArrow())).cast(pl.Schema(schema))
 
     def map(
         self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
@@ -339,6 +323,20 @@ class SparkEngine:
     ) -> None:
         """A folder of Parquet files, which becomes visible whole."""
         write_folder(table, path, check, shuffle, rows, left_out)
+
+
+def _where_it_is(
+    source: SparkSource, names: Sequence[str], beside: Mapping[str, Column], options: Options | None, least: int
+) -> Table | None:
+    """A table of which every row stays where it is, if there are so many."""
+    with spark_errors(source.name):
+        rows = source.frame.count()
+    if rows < max(least, 1):
+        return None
+    found = marginals(source, names, options)
+    elsewhere = ClusterRows(source, RowCodes.of(found))
+    columns = {name: one.column for name, one in found.items()}
+    return Table(columns, rows, source.name, (), elsewhere, tuple(source.names), beside, elsewhere=elsewhere)
 
 
 def _no_columns(source: SparkSource, beside: Mapping[str, Column]) -> Table:

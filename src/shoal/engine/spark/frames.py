@@ -19,6 +19,8 @@ from shoal.storage.reading.files import Options, check_not_unknown_database, fin
 DRIVER_TUPLES = 50_000_000
 # files whose order is kept; of more of them the plan would be long
 MOST_IN_ORDER = 64
+# types whose values are equal exactly where Spark says so
+EXACT = ("byte", "short", "integer", "long", "date", "boolean", "string")
 _TEXT = {".csv": ",", ".tsv": "\t", ".txt": ","}
 
 
@@ -35,6 +37,14 @@ class SparkSource:
     @property
     def names(self) -> list[str]:
         return list(self.frame.columns)
+
+    def are_exact(self, names: Sequence[str]) -> bool:
+        """Whether Spark and shoal tell the same values of some columns apart."""
+        return not self.from_text_file and all(self.kind(name) in EXACT for name in names)
+
+    def kind(self, name: str) -> str:
+        """The type of a column, as Spark calls it."""
+        return str(self.frame.schema[name].dataType.typeName())
 
     @property
     def spark(self) -> Any:
@@ -96,7 +106,7 @@ def _open_files(paths: Sequence[str], options: Options) -> SparkSource:
         _check_schemas(found)
     # Java may have been started in another folder than the one that paths start from
     files = tuple(path if is_address(path) else str(Path(path).absolute()) for path in found)
-    spark = session(options.master)
+    spark = session(options.master, options.memory)
     with spark_errors(name):
 
         def read(*files: str) -> Any:
@@ -174,8 +184,12 @@ def _check_schemas(paths: Sequence[str]) -> None:
 
 
 def one_changed(part: Any, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
-    """The arrow table that `change` makes of an arrow table."""
-    return change(pl.DataFrame(pl.from_arrow(part))).to_arrow(compat_level=pl.CompatLevel.oldest())
+    """The arrow table that `change` makes of an arrow table, with the types that Spark has for texts and bytes."""
+    import pyarrow as pa
+
+    made = change(pl.DataFrame(pl.from_arrow(part))).to_arrow(compat_level=pl.CompatLevel.oldest())
+    small = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
+    return made.cast(pa.schema([field.with_type(small.get(field.type, field.type)) for field in made.schema]))
 
 
 def changed(batches: Iterator[Any], change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[Any]:
@@ -183,6 +197,19 @@ def changed(batches: Iterator[Any], change: Callable[[pl.DataFrame], pl.DataFram
     for batch in batches:
         made = change(pl.DataFrame(pl.from_arrow(batch)))
         yield from made.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+
+
+def of_columns(work: Callable[[list[pl.Series]], pl.Series], columns: Sequence[Any]) -> Any:
+    """A column of whole numbers that `work` makes of others, in Python beside the executors."""
+    import pyarrow as pa
+    from pyspark.sql import functions
+
+    def made(*arrays: Any) -> Any:
+        return work([pl.Series(pl.from_arrow(array)) for array in arrays]).cast(pl.Int64).to_arrow()
+
+    made.__annotations__ = {"arrays": pa.Array, "return": pa.Array}
+    F: Any = functions  # mypy sees no `arrow_udf` in Spark's own types
+    return F.arrow_udf(made, "long")(*columns)
 
 
 def spark_schema(schema: Any) -> Any:

@@ -271,6 +271,24 @@ def tuples(
     return about, table.column(COUNT).to_numpy(), keys, table
 
 
+def class_sizes(
+    source: SparkSource, names: Sequence[str], records: Any, options: Options | None
+) -> tuple[Array, Array]:
+    """How many classes there are of each size: two aggregations on the cluster, no tuple leaves it."""
+    from pyspark.sql import functions as F
+
+    rows, by = source.frame, [column(name) for name in names]
+    if not source.are_exact(names):
+        keys = make_keys(source, names, missing_words(options))
+        rows, by = keys.coded(), [column(name) for name in keys.names]
+    classes = rows.groupBy(*by).agg(records.alias(COUNT)).filter(column(COUNT) > 0)
+    with spark_errors(source.name):
+        sizes = classes.groupBy(COUNT).agg(F.count(F.lit(1)).alias("classes")).toArrow()
+    size, number = (sizes.column(place).to_numpy() for place in range(2))
+    order = np.argsort(size)
+    return size[order], number[order]
+
+
 def _too_many(source: str, names: Sequence[str], there: int, limit: int) -> TooManyTuples:
     """The tuples, or the values of one column, do not fit the driver.
 

@@ -1,34 +1,34 @@
 """The order of rows on a cluster: their numbers in the source, and the secret order of a release.
 
-The order of a release goes by a hash of each row's number (`shoal.storage.order`). The driver computes it and sends it
-to the rows, 16 bytes for each: what one engine has put in order, the other finds again from the seed.
+The order of a release goes by a hash of each row's number (`shoal.storage.order`), computed beside the rows: what one
+engine has put in order, the other finds again from the seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import polars as pl
 
-from shoal.engine.spark.frames import MOST_IN_ORDER, SparkSource
+from shoal.engine.spark.frames import MOST_IN_ORDER, SparkSource, of_columns
 from shoal.engine.spark.keys import PREFIX, column
 from shoal.engine.spark.session import spark_errors
 from shoal.storage import Array
-from shoal.storage.order import shuffled_order
+from shoal.storage.order import key_of, siphash
 
 NUMBER = f"{PREFIX}number"
-_FILE, _BEFORE, _MASK, _BLOCK, _PLACE = (f"{PREFIX}{name}" for name in ("file", "before", "mask", "block", "place"))
+_FILE, _BEFORE, _MASK, _BLOCK, _HASH = (f"{PREFIX}{name}" for name in ("file", "before", "mask", "block", "hash"))
+_SIGN = np.uint64(1 << 63)
 # of monotonically_increasing_id, whose lower bits number the rows of a partition
 _IN_PARTITION = 33
 # 64 rows are one word, in which a bit says whether a row is left out
 _WORD = 6
 # rows that one task puts in order, about, and at least
 _MOST, _LEAST = 1 << 20, 1 << 16
-# rows up to which every node gets the whole order
-_SENT_TO_ALL = 1 << 20
 
 
 def has_order(source: SparkSource) -> bool:
@@ -50,6 +50,8 @@ def numbered(source: SparkSource) -> Any:
         there = there.withColumn(NUMBER, column(NUMBER).bitwiseAND((1 << _IN_PARTITION) - 1))
     else:
         read = source.spark.read.parquet(*source.files)
+        if len(source.files) == 1 and Path(source.files[0]).is_file():
+            return read.select(*names, F.col("_metadata.row_index").alias(NUMBER))
         file, number = F.col("_metadata.file_path"), F.col("_metadata.row_index")
         there = read.select(*names, file.alias(_FILE), number.alias(NUMBER))
     with spark_errors(source.name):
@@ -122,26 +124,46 @@ def without(rows: Any, removed: Sequence[int] | Array, total: int, name: str) ->
 
 def in_secret_order(rows: Any, seed: int, total: int) -> Any:
     """Numbered rows as they are released: in the secret order of the seed, partition after partition."""
-    from pyspark.sql import functions as F
-
     parallel = int(rows.sparkSession.sparkContext.defaultParallelism)
     parts = min(-(-total // _LEAST), max(parallel, -(-total // _MOST))) or 1
     with spark_errors("the release"):
-        placed = released_numbers(rows, seed, total, "the release")
-        range_of = F.expr(f"cast({NUMBER} * {parts}L div {max(total, 1)}L as int)")
-        return placed.repartitionById(parts, range_of).sortWithinPartitions(NUMBER).drop(NUMBER)
+        ordered = rows.withColumn(_HASH, _hashed(seed))
+        spread = ordered.repartitionById(parts, _range_of_hash(parts))
+        return spread.sortWithinPartitions(_HASH, NUMBER).drop(_HASH, NUMBER)
+
+
+def _hashed(seed: int) -> Any:
+    """The keyed hash of each row's number, by which a release is ordered; as signed words in the same order."""
+
+    def hashes(numbers: list[pl.Series]) -> pl.Series:
+        words = numbers[0].to_numpy().astype(np.uint64)
+        return pl.Series((siphash(words, key_of(seed)) ^ _SIGN).view(np.int64))
+
+    return of_columns(hashes, [column(NUMBER)])
+
+
+def _range_of_hash(parts: int) -> Any:
+    """In which of so many ranges a hash lies."""
+    from pyspark.sql import functions as F
+
+    return F.expr(f"cast(shiftright((shiftright({_HASH}, 32) + 2147483648L) * {parts}L, 32) as int)")
 
 
 def released_numbers(rows: Any, seed: int | None, total: int, name: str) -> Any:
-    """Numbered rows with the number that each has in the release; the driver sends which that are."""
+    """Numbered rows with the number that each has in the release; the driver sees how many are in each range."""
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     if seed is None:
         return rows
     names = [column(one) for one in rows.columns if one != NUMBER]
-    order = pl.DataFrame({_BEFORE: shuffled_order(total, seed), _PLACE: np.arange(total)})
+    parts = max(1, -(-total // _LEAST))
     with spark_errors(name):
-        there = _sent(rows.sparkSession, order)
-        there = F.broadcast(there) if total <= _SENT_TO_ALL else there
-        joined = rows.join(there, column(NUMBER) == column(_BEFORE))
-        return joined.select(*names, column(_PLACE).alias(NUMBER))
+        numbers = rows.select(NUMBER).withColumn(_HASH, _hashed(seed)).withColumn(_BLOCK, _range_of_hash(parts))
+        found = numbers.groupBy(_BLOCK).agg(F.count(F.lit(1)).alias(_BEFORE)).toArrow()
+        counts = pl.DataFrame({one: pl.Series(found.column(one)) for one in (_BLOCK, _BEFORE)}).sort(_BLOCK)
+        before = counts.select(pl.col(_BLOCK).alias(_FILE), pl.col(_BEFORE).cum_sum() - pl.col(_BEFORE))
+        placed = rows.withColumn(_HASH, _hashed(seed)).withColumn(_BLOCK, _range_of_hash(parts))
+        placed = placed.join(F.broadcast(_sent(rows.sparkSession, before)), column(_BLOCK) == column(_FILE))
+        order = Window.partitionBy(_BLOCK).orderBy(_HASH, NUMBER)
+        return placed.select(*names, (F.row_number().over(order) - 1 + column(_BEFORE)).alias(NUMBER))

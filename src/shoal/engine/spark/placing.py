@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal import progress
 from shoal.engine.base import Pairs, PairsAsked, RowMap, TooManyTuples
-from shoal.engine.spark.frames import SparkSource
+from shoal.engine.spark.frames import EXACT, SparkSource
 from shoal.engine.spark.keys import PREFIX, Keys, column
 from shoal.engine.spark.order import NUMBER, numbered, released_numbers, without
 from shoal.engine.spark.session import spark_errors
@@ -169,8 +169,6 @@ def on_keys(keys: Keys, by_occurrence: bool = False) -> Any:
 
 
 STARRED, RECORDS, OTHER = (f"{PREFIX}{name}" for name in ("starred", "records", "other_number"))
-# types whose values are equal exactly where Spark says so
-_EXACT = ("byte", "short", "integer", "long", "date", "boolean", "string")
 
 
 class Pairing:
@@ -221,7 +219,7 @@ class Pairing:
         return shown.withColumn(STARRED, suppressed).join(was, column(NUMBER) == column(OTHER))
 
     def _type(self, side: int, name: str) -> str:
-        return str(self._sides[side].frame.schema[name].dataType.typeName())
+        return self._sides[side].kind(name)
 
     def _counted(self, joined: Any, asked: PairsAsked, rows: int) -> Pairs:
         from pyspark.sql import functions as F
@@ -252,7 +250,7 @@ class Pairing:
         if any(source.from_text_file for source in self._sides) or len(asked.shown) != 1:
             return False
         kinds = (self._type(0, asked.shown[0]), self._type(1, asked.was[0]))
-        return kinds[0] == kinds[1] and kinds[0] in _EXACT
+        return kinds[0] == kinds[1] and kinds[0] in EXACT
 
     def _columns(self, side: int, names: Sequence[str], found: Any) -> Mapping[str, Column]:
         """The columns of one side, as a reader of its files finds them."""

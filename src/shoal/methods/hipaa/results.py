@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 
 from shoal.detection.clauses import CLAUSES, Treatment
+from shoal.detection.undecided import decisions_about
 from shoal.engine import engine_of
 from shoal.exposure import IdentityRisk
-from shoal.methods.changed_table import ChangedTableResult
 from shoal.methods.hipaa.zip3 import Populations
+from shoal.methods.outcomes import ChangedTableResult
 from shoal.policy import Policy
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.manifest import ColumnEntry
 from shoal.results import Cell, Commands, Grid, Headline, Notes, Section, Tone, left_out, where_known
 from shoal.storage import Table
+from shoal.storage.reading import read
 from shoal.systems.console import shell_line
 from shoal.wording import counted, in_words, percent
 
@@ -216,18 +219,25 @@ class SafeHarbor(ChangedTableResult):
         """The command that goes on from here, whole and quoted."""
         if self.output is None or self.residual is None or not self.residual.uniques:
             return None
-        return next_command(self.output, self.residual.quasi_identifiers)
+        names = self.residual.quasi_identifiers
+        table = read(self.polars)
+        stopping = decisions_about(table, [name for name in table.names if name not in names], [], names).stopping
+        quasi = [entry.column for entry in stopping if entry.looks_like == "quasi-identifier"]
+        others = {entry.column: entry.looks_like for entry in stopping if entry.looks_like != "quasi-identifier"}
+        return next_command(self.output, [*names, *quasi], others)
 
 
-def next_command(output: str, quasi_identifiers: list[str]) -> str:
-    """The command that anonymises what safe harbor left.
+def next_command(output: str, quasi_identifiers: list[str], decide: Mapping[str, str] | None = None) -> str:
+    """The command that anonymises what safe harbor left, with roles for what a release would stop at.
 
-    >>> next_command("safe.csv", ["zip", "Age (yrs)"])
-    "shoal anonymize safe.csv -o safe.anonymous.csv --qi 'zip,Age (yrs)' -k 5"
+    >>> next_command("safe.csv", ["zip", "Age (yrs)"], {"badge": "identifier"})
+    "shoal anonymize safe.csv -o safe.anonymous.csv --qi 'zip,Age (yrs)' -k 5 --decide badge=identifier"
     """
     stem, dot, ending = output.rpartition(".")
     target = f"{stem}.anonymous{dot}{ending}" if dot else f"{output}.anonymous"
-    return f"shoal anonymize {shell_line(output)} -o {shell_line(target)} --qi {_listed(quasi_identifiers)} -k 5"
+    command = f"shoal anonymize {shell_line(output)} -o {shell_line(target)} --qi {_listed(quasi_identifiers)} -k 5"
+    roles = [f"{name}={role}" for name, role in (decide or {}).items()]
+    return " ".join([command, "--decide", _listed(roles)]) if roles else command
 
 
 def _listed(names: list[str]) -> str:

@@ -91,8 +91,7 @@ def counted_groups(
 def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, fails_policy: FailsPolicy | None) -> Groups:
     """Groups of points; `rows` is taken over."""
     from shoal.methods.partition.groups import Groups, blocked, loss, restarted, searched
-    from shoal.methods.partition.mondrian import mondrian
-    from shoal.methods.partition.repair import merged_until_allowed
+    from shoal.methods.partition.mondrian import merged_until_allowed, mondrian
 
     if cuts != "best":
         return mondrian(Groups.of(rows), k, cuts, fails_policy)

@@ -33,8 +33,17 @@ def coordinates(
     >>> coordinates(read({"age": [30, 34, None]}).select(["age"])).astype(float).round(3).tolist()
     [[-0.707], [0.707], [2.121]]
     """
+    return gathered(coordinate_tables(columns, importance, trees), columns)
+
+
+def coordinate_tables(
+    columns: Sequence[Column],
+    importance: Mapping[str, float] | None = None,
+    trees: Mapping[str, ColumnTree] | None = None,
+) -> list[Array]:
+    """Where each code of every column lies."""
     lines = _lines(columns, trees or {})
-    return _gathered(columns, importance, lambda column: _along(column, lines), np.dtype(np.float32))
+    return _tables(columns, importance, lambda column: _along(column, lines), np.dtype(np.float32))
 
 
 def coordinates_apart(
@@ -53,15 +62,16 @@ def coordinates_apart(
     """
     trees = trees or {}
     lines = _lines(columns, trees)
-    return _gathered(columns, importance, lambda column: _apart(column, lines, trees), np.dtype(np.float64))
+    tables = _tables(columns, importance, lambda column: _apart(column, lines, trees), np.dtype(np.float64))
+    return gathered(tables, columns)
 
 
-def _gathered(
+def _tables(
     columns: Sequence[Column],
     importance: Mapping[str, float] | None,
     places_of: Callable[[Column], Array],
     dtype: np.dtype[Any],
-) -> Array:
+) -> list[Array]:
     importance = dict(importance or {})
     _check_importance(importance, columns)
     places = [places_of(column) for column in columns]
@@ -69,7 +79,12 @@ def _gathered(
     tables = [(place * weight).astype(dtype) for place, weight in zip(places, weights, strict=True)]
     for column, table in zip(columns, tables, strict=True):
         check_points(table, f"Column '{column.name}' has")
-    rows = np.empty((len(columns[0].codes), sum(table.shape[1] for table in tables)), dtype)
+    return tables
+
+
+def gathered(tables: Sequence[Array], columns: Sequence[Column]) -> Array:
+    """A matrix with a row per record, from where the codes of each column lie."""
+    rows = np.empty((len(columns[0].codes), sum(table.shape[1] for table in tables)), tables[0].dtype)
     at = 0
     for column, table in zip(columns, tables, strict=True):
         for j in range(table.shape[1]):

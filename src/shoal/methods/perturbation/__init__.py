@@ -14,17 +14,26 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.methods.perturbation.operator import Operator, Pram, as_numbers, random_for
+from shoal.methods.perturbation.operator import (
+    BottomCode,
+    Operator,
+    Pram,
+    Round,
+    TopCode,
+    as_numbers,
+    asked_again,
+    changed_by,
+    operators_of,
+)
+from shoal.methods.perturbation.operator import NoiseSettings as NoiseSettings
+from shoal.methods.perturbation.operator import Settings as Settings
 from shoal.methods.perturbation.results import PerturbationFindings, PerturbationRisk, Perturbed, PerturbedColumn
 from shoal.methods.perturbation.risk import interval_disclosure, linkage
-from shoal.methods.perturbation.settings import NoiseSettings as NoiseSettings
-from shoal.methods.perturbation.settings import Settings as Settings
-from shoal.methods.perturbation.settings import operators_of
 from shoal.methods.perturbation.utility import utility_of
 from shoal.policy import Policy, as_policy
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.ranges.forms import ColumnForm
-from shoal.storage import Array, Table
+from shoal.storage import Array, Column, Table
 from shoal.storage.column_type import type_word
 from shoal.storage.reading import Options as Options
 from shoal.storage.reading import read
@@ -57,11 +66,8 @@ def perturb(source: Any, asked: PerturbRequest) -> Perturbed:
     table = read(source, None, asked.options)
     _check(operators, given, table)
     seed = secrets.randbits(63) if seed is None else seed
-    before = {name: table[name].decode() for operator in operators for name in (*operator.columns, *operator.given())}
-    after = dict(before)
-    for number, operator in enumerate(operators):
-        progress.report("perturbing", number, len(operators))
-        _apply(operator, before, after, seed)
+    household = table.columns.get(given.household or "")
+    before, after = _changed(table, operators, seed, household)
     names = list(dict.fromkeys(name for operator in operators for name in operator.columns))
     columns = {name: _released(name, operators, before[name], after[name]) for name in names}
     findings = _findings(table, given, operators, columns, before, asked.interval, seed)
@@ -80,6 +86,53 @@ def perturb(source: Any, asked: PerturbRequest) -> Perturbed:
     ).looked_at()
 
 
+def _changed(
+    table: Table, operators: Sequence[Operator], seed: int, household: Column | None
+) -> tuple[dict[str, pl.Series], dict[str, pl.Series]]:
+    """The columns that operators look at, as they were and as they are then."""
+    before = {name: table[name].decode() for operator in operators for name in (*operator.columns, *operator.given())}
+    after = dict(before)
+    for number, operator in enumerate(operators):
+        progress.report("perturbing", number, len(operators))
+        _apply(operator, before, after, seed, household)
+    return before, after
+
+
+def perturbed_again(source: Any, told: Any, seed: int, household: str, options: Options) -> dict[str, pl.Series]:
+    """What the operators that a manifest tells make of a table with the seed of its private record; nothing where
+    that cannot be done."""
+    table = read(source, None, options)
+    try:
+        operators = asked_again(told)
+        for operator in operators:
+            operator.check([table[name].decode() for name in (*operator.columns, *operator.given())])
+        after = _changed(table, operators, seed, table.columns.get(household))[1]
+    except (InputError, KeyError, TypeError, AttributeError):
+        return {}
+    return {name: after[name] for operator in operators for name in operator.columns}
+
+
+def contradicted(table: Table, told: Any) -> list[str]:
+    """The released columns with values that the operators of a manifest cannot have left: no multiple of the base
+    that they are rounded to, or past the limit at which they are coded."""
+    try:
+        operators = asked_again(told)
+    except (InputError, KeyError, TypeError, AttributeError):
+        return ["operators"]
+    rounded = {name for operator in operators if isinstance(operator, Round) for name in operator.columns}
+    wrong = []
+    for operator in operators:
+        name = operator.columns[0]
+        if name not in table.columns or not table[name].values.dtype.is_numeric():
+            continue
+        values = table[name].values
+        coded = isinstance(operator, (TopCode, BottomCode)) and not operator.is_share and name not in rounded
+        if coded or isinstance(operator, Round):
+            again = operator.change([values], [values], np.random.default_rng(0))[0]
+            wrong += [] if again.equals(values) else [name]
+    return wrong
+
+
 def _check(operators: Sequence[Operator], policy: Policy, table: Table) -> None:
     """Columns that are there and may be perturbed."""
     names = list(dict.fromkeys(name for operator in operators for name in (*operator.columns, *operator.given())))
@@ -96,13 +149,17 @@ def _check(operators: Sequence[Operator], policy: Policy, table: Table) -> None:
                 raise InputError(f"Column '{name}' identifies: it is left out, not perturbed.", "Take it out of one.")
 
 
-def _apply(operator: Operator, before: Mapping[str, pl.Series], after: dict[str, pl.Series], seed: int) -> None:
+def _apply(
+    operator: Operator,
+    before: Mapping[str, pl.Series],
+    after: dict[str, pl.Series],
+    seed: int,
+    household: Column | None,
+) -> None:
     # what is kept is kept as it came in, whatever else is done to it
     current = [after[name] for name in operator.columns] + [before[name] for name in operator.given()]
     original = [before[name] for name in (*operator.columns, *operator.given())]
-    for name, series in zip(
-        operator.columns, operator.change(current, original, random_for(seed, operator)), strict=True
-    ):
+    for name, series in zip(operator.columns, changed_by(operator, current, original, seed, household), strict=True):
         after[name] = series.alias(name)
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.detection.undecided import Decisions, UndecidedColumn, decision_notes, decisions_of
 from shoal.errors import InputError, Message
-from shoal.methods.changed_table import ChangedTableResult
+from shoal.methods.outcomes import ChangedTableResult
 from shoal.methods.perturbation.risk import IntervalDisclosure, NearestLinkage
 from shoal.methods.perturbation.utility import Utility
 from shoal.models import Verdict

@@ -126,7 +126,7 @@ def linkage(before: Mapping[str, Array], after: Mapping[str, Array], seed: int) 
     if not before:
         return None
     old, new = (np.stack(list(columns.values()), axis=1) for columns in (before, after))
-    spread = np.array([_spread(column) for column in old.T])
+    spread = np.array([spread_of(column) for column in old.T])
     whole = np.isfinite(old).all(axis=1) & np.isfinite(new).all(axis=1)
     old, new = old[whole][:, spread > 0] / spread[spread > 0], new[whole][:, spread > 0] / spread[spread > 0]
     if not len(old) or not old.shape[1]:
@@ -141,6 +141,7 @@ def linkage(before: Mapping[str, Array], after: Mapping[str, Array], seed: int) 
     return NearestLinkage(len(rows), linked, linked / len(rows), 1 / len(old))
 
 
-def _spread(values: Array) -> float:
+def spread_of(values: Array) -> float:
+    """The standard deviation of the sample; 0 where fewer than two values are known."""
     known = values[np.isfinite(values)]
     return float(known.std(ddof=1)) if len(known) > 1 else 0.0

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.methods.perturbation.risk import spread_of
 from shoal.storage import Array
 from shoal.utility.analysis import logistic_regression
 from shoal.utility.loss import compared
@@ -153,7 +154,7 @@ def utility_of(
     >>> round(utility_of(before, after, {}, {}, 0).il1s, 6)
     0.25
     """
-    by_column = {name: il1s(before[name], after[name]) for name in before if _spread(before[name]) > 0}
+    by_column = {name: il1s(before[name], after[name]) for name in before if spread_of(before[name]) > 0}
     marginals = {name: _of_numbers(before[name], after[name]) for name in before}
     marginals |= {name: _of_categories(old, new) for name, (old, new) in categories.items()}
     correlations = compared(_correlations({**before, **others}), _correlations({**after, **others}))
@@ -174,12 +175,7 @@ def il1s(before: Array, after: Array) -> float:
     0.25
     """
     known = np.isfinite(before) & np.isfinite(after)
-    return float(np.abs(before - after)[known].mean() / (np.sqrt(2) * _spread(before))) if known.any() else 0.0
-
-
-def _spread(values: Array) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.std(ddof=1)) if len(known) > 1 else 0.0
+    return float(np.abs(before - after)[known].mean() / (np.sqrt(2) * spread_of(before))) if known.any() else 0.0
 
 
 def _whole(columns: Mapping[str, Array], scale: Mapping[str, float]) -> Array:
@@ -188,7 +184,7 @@ def _whole(columns: Mapping[str, Array], scale: Mapping[str, float]) -> Array:
 
 
 def _eigenvalues(before: Mapping[str, Array], after: Mapping[str, Array]) -> float | None:
-    scale = {name: spread for name in before if (spread := _spread(before[name])) > 0}
+    scale = {name: spread for name in before if (spread := spread_of(before[name])) > 0}
     if not scale:
         return None
     matrices = [_whole(columns, scale) for columns in (before, after)]
@@ -218,10 +214,10 @@ def _of_numbers(before: Array, after: Array) -> Marginal:
         return Marginal(None, None, 0.0)
     places = np.concatenate([old, new])
     below = [np.searchsorted(values, places, side="right") / len(values) for values in (old, new)]
-    spread = _spread(old)
+    spread = spread_of(old)
     return Marginal(
         float(new.mean() - old.mean()) / spread if spread else None,
-        _spread(new) / spread - 1 if spread else None,
+        spread_of(new) / spread - 1 if spread else None,
         float(np.abs(below[0] - below[1]).max()),
     )
 

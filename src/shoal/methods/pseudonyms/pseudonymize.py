@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
+from shoal.detection.undecided import identifiers_beside
 from shoal.engine import engine_of
 from shoal.errors import InputError, Message, Setting, ShoalError, check_choice
 from shoal.keys import SecretKey, key_or_new, path_of
@@ -214,6 +215,7 @@ def pseudonymize(source: Any, asked: PseudonymizeRequest) -> Pseudonymized:
         records=table.rows,
         key_file_created=created,
         mapping=None if asked.mapping is None else str(asked.mapping),
+        identifiers_beside=identifiers_beside(table, [asked.column]),
         table=table,
         pseudonyms=made,
         pairs=pairs,

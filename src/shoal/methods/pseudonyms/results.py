@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from shoal.engine import engine_of
-from shoal.methods.changed_table import ChangedTableResult
+from shoal.methods.outcomes import ChangedTableResult
 from shoal.policy import Policy
 from shoal.policy.manifest import ColumnEntry, types_by_name
 from shoal.ranges.forms import NATURES, ColumnForm, FormKind
@@ -34,6 +34,7 @@ class Personal(ChangedTableResult):
     private: ClassVar[dict[str, Any]] = {}
 
     table: Table
+    identifiers_beside: list[str]
 
     @property
     def technique(self) -> str:
@@ -65,6 +66,15 @@ class Personal(ChangedTableResult):
         """What was found, for the manifest: nothing was measured."""
         return {}
 
+    def _sections(self, notes: list[str], output: str | None) -> list[Section]:
+        """The sentence, who is still named beside it, and the notes."""
+        names, shown = self.identifiers_beside, [Headline(self.summary(), "good")]
+        if names:
+            were, say = ("were", "say") if len(names) > 1 else ("was", "says")
+            shown.append(Headline(f"{in_words(names)} {were} not changed, and {say} who people are.", "bad"))
+        written = [] if output is None else [f"written: {output}, with its manifest beside it"]
+        return [*shown, Notes([*notes, *written])]
+
 
 @dataclass(frozen=True, repr=False)
 class Pseudonymized(Personal):
@@ -83,6 +93,7 @@ class Pseudonymized(Personal):
     records: int
     key_file_created: bool
     mapping: str | None
+    identifiers_beside: list[str] = field(default_factory=list)
     output: str | None = None
     manifest: str | None = None
     table: Table = left_out(default=None)
@@ -127,7 +138,7 @@ class Pseudonymized(Personal):
         if self.mapping:
             notes.append(f"old and new pseudonyms: {self.mapping} (keep it apart)")
         notes.append("pseudonymised data is still personal data: other columns may tell who people are")
-        return [Headline(self.summary(), "good"), Notes(_with_output(notes, self.output))]
+        return self._sections(notes, self.output)
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,6 +160,7 @@ class Shifted(Personal):
     keep: str
     unshifted: list[str]
     key_file_created: bool
+    identifiers_beside: list[str] = field(default_factory=list)
     output: str | None = None
     manifest: str | None = None
     notes: list[str] = field(default_factory=list)
@@ -194,8 +206,4 @@ class Shifted(Personal):
         if self.blanked:
             notes.append(f"{counted(self.blanked, 'cell')} without a whole date were emptied")
         notes += [NEW_KEY] if self.key_file_created else []
-        return [Headline(self.summary(), "good"), Notes(_with_output(notes, self.output))]
-
-
-def _with_output(notes: list[str], output: str | None) -> list[str]:
-    return notes if output is None else [*notes, f"written: {output}, with its manifest beside it"]
+        return self._sections(notes, self.output)

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
+from shoal.detection.undecided import identifiers_beside
 from shoal.errors import InputError, Setting, as_names, check_choice
 from shoal.identifiers import ColumnView, Finding, find_kinds
 from shoal.identifiers.date_of_birth import BIRTH
@@ -246,6 +247,7 @@ def shift_dates(source: Any, asked: ShiftDatesRequest) -> Shifted:
         unshifted=unshifted,
         key_file_created=created,
         notes=notes,
+        identifiers_beside=identifiers_beside(table, [person, *names]),
         table=table,
         series=series,
     )

@@ -18,6 +18,7 @@ from shoal.text.find import settled_spans
 from shoal.text.known import KnownSets
 from shoal.text.model import TextModel
 from shoal.text.replace import Replacement, by_mask, by_tag, replaced
+from shoal.text.shapes import recurring_shapes
 from shoal.vocabulary import Replacing
 
 _STEP = 4_000
@@ -97,10 +98,11 @@ def _batches(
 ) -> Iterator[tuple[list[str], list[list[Span]]]]:
     """Some notes and their spans, and again; the spans are kept with the notes."""
     total = len(notes.codes)
+    shapes = recurring_shapes(notes.column.values.to_list())
     for start in range(0, total, _STEP):
         progress.report("searching notes", start, total)
         texts = notes.column.values.gather(notes.codes[start : start + _STEP]).to_list()
         known = [sets[person] for person in notes.people[start : start + _STEP].tolist()]
-        spans = settled_spans(texts, known, model)
+        spans = settled_spans(texts, known, model, shapes)
         notes.spans.add(spans)
         yield texts, spans

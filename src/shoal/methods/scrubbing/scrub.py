@@ -73,7 +73,8 @@ def scrub(source: Any, asked: ScrubRequest) -> ScrubResult:
 
     `known` are columns whose values are looked for in the notes of the same `person`, in any form; `known_from` adds
     values by `id`. Known columns and the person do not leave unless `keep` names them. `text_model`: a spaCy pipeline,
-    a Presidio analyzer or the folder of one, whose findings join those of the rules. `shoal.release` writes the table.
+    a Presidio analyzer, the folder of one or `tagger` for shoal's own: its findings join those of the rules.
+    `shoal.release` writes the table.
 
     >>> visits = {"name": ["Rose Brown"], "note": ["BROWN, R. called from a.b@c.org; brown sputum."]}
     >>> done = scrub(visits, text="note", known="name")

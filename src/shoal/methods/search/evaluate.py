@@ -109,22 +109,23 @@ class TupleHistories(NamedTuple):
     of_history: Coded
     of_tuple: Array
     persons: Array
-    linked: Coded | None
 
 
 @dataclass(frozen=True)
 class SampledUnits:
     """The people of the population that each unit (a tuple or a history) is estimated to stand for, by what, how many
-    people all units stand for, and whether limits on risk are about them."""
+    people all units stand for, and whether limits on risk are about them; and the draws, as in `PeopleEstimate`."""
 
     people: Array
     by: str
     population: float
     over: RiskOver
+    draws: Array | None = None
 
     def part(self, wanted: Array) -> SampledUnits:
         """The same on some units (a mask)."""
-        return replace(self, people=self.people[wanted])
+        draws = None if self.draws is None else self.draws[wanted]
+        return replace(self, people=self.people[wanted], draws=draws)
 
 
 class Evaluator:
@@ -220,7 +221,7 @@ class Evaluator:
         else:
             place, sizes = self._place[: len(source)], np.empty(len(source), np.int64)
             return place, sizes[: self.number_classes(levels, source, place, sizes)]
-        return place, np.bincount(place, source.counts, count).astype(np.int64)
+        return place.astype(np.int32), np.bincount(place, source.counts, count).astype(np.int64)
 
     def number_classes(self, levels: Array, source: ClassSource, place: Array, sizes: Array) -> int:
         """Number the classes of a node as they are met, and how many there are: `place` becomes the class of each tuple
@@ -434,9 +435,10 @@ class Evaluator:
         """The evidence of (some of the) classes with the people that they are estimated to stand for."""
         if self.sample is None:
             return evidence
-        people = np.bincount(place, self.sample.people, classes)
-        people = people if wanted is None else people[wanted]
-        estimate = PeopleEstimate(people, self.sample.by, self.sample.population)
+        these = slice(None) if wanted is None else wanted
+        people = np.bincount(place, self.sample.people, classes)[these]
+        draws = None if self.sample.draws is None else np.bincount(place, self.sample.draws, classes)[these]
+        estimate = PeopleEstimate(people, self.sample.by, self.sample.population, draws=draws)
         return replace(evidence, estimate=estimate, risk_over=self.sample.over, partial=True)
 
     def _spread(self, entries: Any, levels: Array, place: Array, number: Array, classes: int) -> Spread:
@@ -494,7 +496,7 @@ class PersonEvaluator(Evaluator):
     """Looks at nodes where a person has many records: classes are of persons, and who is suppressed goes whole.
 
     Units are the distinct histories: `rows` are (history, tuple) pairs, one for each record of the history, `persons`
-    how many persons have it, `linked` what tells them apart elsewhere.
+    how many persons have it.
     """
 
     def __init__(self, *given: Any, histories: TupleHistories, **more: Any) -> None:
@@ -521,8 +523,6 @@ class PersonEvaluator(Evaluator):
         place, sizes = super()._classes(levels, source)
         theirs = self._histories
         found, count = class_of_each_person(place[theirs.of_tuple], len(sizes), theirs.of_history)
-        if theirs.linked is not None:
-            found, count = class_of_each_row(pack([Coded(found, count), theirs.linked]))
         return found.astype(np.int32), np.bincount(found, theirs.persons, minlength=count).astype(np.int64)
 
     def _units_within(self, tuples: Array) -> Array:

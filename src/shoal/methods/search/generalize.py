@@ -89,8 +89,7 @@ class Space:
         assert theirs is not None
         kept = wanted[theirs.of_history.codes]
         codes = Coded(number[theirs.of_history.codes[kept]], int(wanted.sum()))
-        linked = None if theirs.linked is None else Coded(theirs.linked.codes[wanted], theirs.linked.cardinality)
-        left = TupleHistories(codes, theirs.of_tuple[kept], theirs.persons[wanted], linked)
+        left = TupleHistories(codes, theirs.of_tuple[kept], theirs.persons[wanted])
         counts = np.bincount(left.of_tuple, left.persons[codes.codes], minlength=len(self.tuples)).astype(np.int64)
         tuples = CountTable(self.tuples.tuples, counts)
         sensitive, sample = self._entries(wanted, number), self._sample_of(wanted)
@@ -195,7 +194,6 @@ def make_space(
     complete: bool = False,
     weights: Array | None = None,
     person: Column | None = None,
-    linked: Coded | None = None,
 ) -> Space:
     """Count a table once: all that the search looks at comes from here."""
     progress.report("counting", 0)
@@ -215,7 +213,7 @@ def make_space(
     )
     histories, unit_of_row = None, None
     if person is not None:
-        histories, unit_of_row = _histories(tuple_of_row, count, person, linked)
+        histories, unit_of_row = _histories(tuple_of_row, count, person)
     sensitive: dict[str, SensitiveEntries | PersonEntries] = {}
     for name in sorted({name for model in models for name in model.needs}):
         column = table.select([name])[0]
@@ -224,7 +222,7 @@ def make_space(
             tree = tuple(fit_all(hierarchies, [column], complete)[0].codes)
         if person is not None and unit_of_row is not None:
             shown = Coded(tuple_of_row, count)
-            sensitive[name] = _person_entries(shown, column, person, linked, unit_of_row, tree)
+            sensitive[name] = _person_entries(shown, column, person, unit_of_row, tree)
             continue
         value_counts = sensitive_counts(tuple_of_row, count, column, weights)
         sensitive[name] = SensitiveEntries(
@@ -236,25 +234,24 @@ def make_space(
     return Space(columns, fitted, tuple_of_row, tuples, sensitive, populations, histories, unit_of_row, weights)
 
 
-def _histories(tuple_of_row: Array, count: int, person: Column, linked: Coded | None) -> tuple[TupleHistories, Array]:
+def _histories(tuple_of_row: Array, count: int, person: Column) -> tuple[TupleHistories, Array]:
     """Distinct histories, and the history of each row's person."""
-    of_person, histories = classes_of_persons(tuple_of_row, count, person, linked)
+    of_person, histories = classes_of_persons(tuple_of_row, count, person)
     first = first_row_of_each_class(of_person, histories)  # a person of each history
     chosen = np.zeros(person.cardinality, bool)
     chosen[first] = True
     rows = np.flatnonzero(chosen[person.codes])
-    there = None if linked is None else Coded(linked.codes[first], linked.cardinality)
     records = Coded(of_person[person.codes[rows]], histories)
     persons = np.bincount(of_person, minlength=histories)
-    return TupleHistories(records, tuple_of_row[rows], persons, there), of_person[person.codes]
+    return TupleHistories(records, tuple_of_row[rows], persons), of_person[person.codes]
 
 
 def _person_entries(
-    shown: Coded, column: Column, person: Column, linked: Coded | None, unit_of_row: Array, tree: tuple[Array, ...]
+    shown: Coded, column: Column, person: Column, unit_of_row: Array, tree: tuple[Array, ...]
 ) -> PersonEntries:
     """A sensitive column by kinds of persons: those of one kind have the same values at the same tuples."""
     pairs = class_of_each_row(pack([shown, Coded(column.codes, column.cardinality)]))
-    kind_of_person, kinds = classes_of_persons(*pairs, person, linked)
+    kind_of_person, kinds = classes_of_persons(*pairs, person)
     first = first_row_of_each_class(kind_of_person, kinds)
     chosen = np.zeros(person.cardinality, bool)
     chosen[first] = True

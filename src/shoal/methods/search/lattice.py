@@ -16,7 +16,6 @@ from shoal.methods.search.plan import embedded
 from shoal.models import KAnonymity
 from shoal.policy import Policy
 from shoal.policy.judgement.evidence import people_of_rows
-from shoal.policy.judgement.shown_classes import linked_classes
 from shoal.policy.survey import population_size
 from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was, spread_over
 from shoal.ranges.forms import ColumnForm, escape
@@ -48,7 +47,7 @@ def prepare(
 ) -> Prepared:
     """Read or build the hierarchies, count the table."""
     names = policy.quasi_identifiers
-    needed = sorted({name for model in policy.models for name in model.needs})
+    needed = sorted(policy.needed)
     _check_named(options, names)
     given = given_hierarchies(hierarchies or policy.hierarchies, [*names, *needed])
     placed = trees_in_values(given, table.columns.values())
@@ -59,9 +58,8 @@ def prepare(
     rows = Rows.of(table, names, policy.count, policy.person or _left_out_together(policy, options))
     if policy.count is not None and len(rows.columns[0].codes) != table.rows:
         raise InputError(f"Count column '{policy.count}' is zero in some rows: these are not records.", "Remove them.")
-    linked = None if rows.person is None else linked_classes(rows.person, policy.linked)
     space = make_space(
-        table, names, {**trees, **others}, policy.models, complete_hierarchies, rows.weights, rows.person, linked
+        table, names, {**trees, **others}, policy.models, complete_hierarchies, rows.weights, rows.person
     )
     space = replace(space, sample=_sampled(table, policy, space))
     return Prepared(embedded(policy, given), space, trees, built, options)
@@ -85,7 +83,8 @@ def _sampled(table: Table, policy: Policy, space: Space) -> SampledUnits | None:
         return None
     unit_of_row = space.tuple_of_row if space.unit_of_row is None else space.unit_of_row
     people = np.bincount(unit_of_row, found.people, len(space.units))
-    return SampledUnits(people, found.by, found.population, policy.risk_over)
+    draws = None if found.draws is None else np.bincount(unit_of_row, found.draws, len(space.units))
+    return SampledUnits(people, found.by, found.population, policy.risk_over, draws)
 
 
 def _check_named(options: SearchOptions, names: Sequence[str]) -> None:

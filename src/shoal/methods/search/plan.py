@@ -190,7 +190,7 @@ def embedded(policy: Policy, trees: Mapping[str, Hierarchy]) -> Policy:
     Those are the trees of sensitive columns, and where a population is counted in the classes also those of
     quasi-identifiers. One that was built stays out: it names every value of the data.
     """
-    needed = {name for model in policy.models for name in model.needs if name not in policy.quasi_identifiers}
+    needed = {name for name in policy.needed if name not in policy.quasi_identifiers}
     if any(model.needs_population for model in policy.models):
         needed |= set(policy.quasi_identifiers)
     needed &= set(trees)

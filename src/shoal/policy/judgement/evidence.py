@@ -14,14 +14,13 @@ from shoal.models.base import PeopleEstimate
 from shoal.models.evidence import evidence_of_persons, evidence_of_rows
 from shoal.policy import Policy
 from shoal.policy.judgement.population import people_in_classes, population_of_margins, read_population
-from shoal.policy.judgement.shown_classes import Shown, linked_classes, shown_in
+from shoal.policy.judgement.shown_classes import Shown, shown_in
 from shoal.policy.survey import APART, population_size
 from shoal.ranges.hierarchy import fit_all
 from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded
-from shoal.storage.rows import Rows, counted_rows
-from shoal.storage.weights import record_weights
+from shoal.storage.rows import Rows, counted_rows, record_weights
 
 
 def evidence_of(
@@ -45,9 +44,13 @@ def evidence_of(
     >>> [evidence_of(table, ["a"], Policy(), starred=starred)[0].sizes.tolist() for starred in ([], ["a"])]
     [[1, 2], [2]]
     """
-    if not names:  # nothing that others know: no classes
-        return Evidence(np.zeros(0, np.int64)), 0
+    table = table.expanded() if policy.set_columns else table
+    if not names:  # nothing that others know but items: no classes
+        return _of_everybody(table, policy), 0
     table.select(names)
+    if table.elsewhere is not None:
+        sizes, classes, suppressed = table.elsewhere.sizes(names, names if starred is None else starred)
+        return Evidence(sizes, classes, records=table.rows), suppressed
     table, policy = _tuples(table, names, policy)
     table, _ = counted_rows(table, names, policy.count, "value")
     rows = Rows.of(table, names, policy.count) if table.rows else Rows(table.select(names))
@@ -56,13 +59,14 @@ def evidence_of(
     if not table.rows or (policy.person is not None and policy.person not in table.columns):
         # whose rows they are is not shown, and what is not shown does not hold
         return Evidence(np.zeros(0, np.int64)), suppressed
-    needed = sorted({name for model in policy.models for name in model.needs if name in table.columns})
+    needed = sorted(name for name in policy.needed if name in table.columns)
     sensitive = {name: table[name] for name in needed}
     trees = trees_of(policy, list(sensitive.values()))
     if policy.person is not None:
         person = table[policy.person]
-        shown = replace(shown, rows=replace(rows, person=person, linked=linked_classes(person, policy.linked)))
+        shown = replace(shown, rows=replace(rows, person=person))
         evidence = _of_persons(shown, names, policy, sensitive, trees)
+        evidence = _with_sets(evidence, table, policy, shown.class_of_person)
     else:
         evidence = evidence_of_rows(
             shown.class_of_row,
@@ -77,18 +81,37 @@ def evidence_of(
         )
         if shown.matching:
             evidence = replace(evidence, sizes=shown.sizes, members=shown.members)
+        evidence = _with_sets(evidence, table, policy, shown.class_of_row)
     estimate = estimated_people(table, policy, shown, evidence.sizes, drawn)
     return replace(evidence, estimate=estimate, risk_over=policy.risk_over), suppressed
 
 
+def _of_everybody(table: Table, policy: Policy) -> Evidence:
+    if not policy.set_columns:
+        return Evidence(np.zeros(0, np.int64))
+    from shoal.policy.judgement.sets import evidence_of_everybody
+
+    return evidence_of_everybody(table, policy)
+
+
+def _with_sets(evidence: Evidence, table: Table, policy: Policy, class_of: Array) -> Evidence:
+    """The evidence with the items or events of each class, where the policy has such columns."""
+    if not policy.set_columns:
+        return evidence
+    from shoal.policy.judgement.sets import with_sets
+
+    return with_sets(evidence, table, policy, class_of)
+
+
 def _tuples(table: Table, names: Sequence[str], policy: Policy) -> tuple[Table, Policy]:
     """The distinct tuples of a table on disk with their records, where nothing belongs to single rows."""
-    by_row = (policy.person, policy.weight, policy.household, policy.population_size, policy.sampling)
+    sampled = (policy.weight, policy.household, policy.population_size, policy.sampling)
+    by_row = (policy.person, policy.item_column, *sampled)
     if any(setting is not None for setting in by_row) or not table.on_disk(names):
         return table, policy
     from shoal.storage.tuples import counted_tuples
 
-    needed = sorted({name for model in policy.models for name in model.needs if name in table.columns})
+    needed = sorted(name for name in policy.needed if name in table.columns)
     return counted_tuples(table, [*names, *needed], policy.count), policy.model_copy(update={"count": None})
 
 
@@ -135,15 +158,31 @@ def people_of_models(
 
 
 class RowPeople(NamedTuple):
-    """The people of the population that each row is estimated to stand for, and what the estimate is made by."""
+    """The people of the population that each row is estimated to stand for, and what the estimate is made by.
+
+    `draws`: where households are drawn whole, each of m members counts as 1 / m of a draw: a class then has at most as
+    many draws as households, whatever rows are in it.
+    """
 
     people: Array
     by: str
+    draws: Array | None = None
 
     @property
     def population(self) -> float:
         """All people whom the rows stand for."""
         return float(self.people.sum())
+
+
+def draws_of_members(household: Column) -> Array:
+    """1 / the members of its household for each row; one that names none lives alone.
+
+    >>> from shoal.storage.reading import read
+    >>> draws_of_members(read({"hid": [7, 7, 9]})["hid"]).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    members = np.bincount(household.codes, minlength=household.cardinality)
+    return np.where(household.is_null(), 1.0, 1 / np.maximum(members, 1)[household.codes])
 
 
 def people_of_rows(table: Table, policy: Policy, records: int) -> RowPeople | None:
@@ -153,15 +192,19 @@ def people_of_rows(table: Table, policy: Policy, records: int) -> RowPeople | No
     >>> people_of_rows(read({"a": [1, 1, 2]}), Policy(sampling=0.1), 3).people.tolist()
     [10.0, 10.0, 10.0]
     """
+    draws = None
+    if policy.household is not None and policy.household in table.columns:
+        draws = draws_of_members(table[policy.household])
     if policy.weight is not None:  # where it was dropped, a size of the population does not take its place
-        return RowPeople(record_weights(table[policy.weight]), "weights") if policy.weight in table.columns else None
+        weighted = policy.weight in table.columns
+        return RowPeople(record_weights(table[policy.weight]), "weights", draws) if weighted else None
     total = population_size(records, None, policy.population_size, policy.sampling)
     if total is None:
         return None
     ones = (np.ones(table.rows) if table.records is None else table.records) if policy.count is None else None
     ones = Rows.of(table, [], policy.count).ones if ones is None else ones
     by = "sampling" if policy.population_size is None else "population_size"
-    return RowPeople(ones * (total / max(records, 1)), by)
+    return RowPeople(ones * (total / max(records, 1)), by, draws)
 
 
 def estimated_people(
@@ -185,7 +228,9 @@ def estimated_people(
     if shown.rows.person is None:
         found = people_of_rows(table, policy, shown.rows.records if drawn is None or not by_row else drawn)
         if found is not None:
-            return _held_against(policy, found, PeopleEstimate(shown.sum_of(found.people), found.by, found.population))
+            draws = None if found.draws is None else shown.sum_of(found.draws)
+            behind = PeopleEstimate(shown.sum_of(found.people), found.by, found.population, draws=draws)
+            return _held_against(policy, found, behind)
         absent = f"the weight column {policy.weight} is not in the table"
         return None if policy.weight is None else PeopleEstimate(None, reason=absent)
     persons = shown.rows.person.cardinality

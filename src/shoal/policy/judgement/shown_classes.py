@@ -6,7 +6,7 @@ release wrote, and under the null rule `wildcard` a missing value, is known to s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,15 +14,19 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.policy import Linked
 from shoal.ranges.coverage import match_tuples
 from shoal.ranges.parsing import STAR, forms_in
 from shoal.storage import Array, Column
-from shoal.storage.classes import Coded, Codes, class_of_each_person, class_of_each_row, first_row_of_each_class, pack
-from shoal.storage.numbered import class_of_rows
-from shoal.storage.reading import read
+from shoal.storage.classes import (
+    Coded,
+    Codes,
+    class_of_each_person,
+    class_of_each_row,
+    class_of_rows,
+    first_row_of_each_class,
+)
 from shoal.storage.rows import Rows
-from shoal.storage.texts import few_texts, texts_of
+from shoal.storage.texts import few_texts
 from shoal.vocabulary import Generalized, NullRule
 
 # One thing that was looked at besides the models.
@@ -64,14 +68,11 @@ def attribute_disclosure(class_of_row: Array, classes: int, meets: Array, weight
     return Disclosure(int(meeting.sum()), int(sizes[sizes == meeting].sum()))
 
 
-# Classes of persons: who has the same records here, and the same records in every linked table.
+# Classes of persons: who has the same records.
 
 
-def classes_of_persons(
-    class_of_row: Array, classes: int, person: Codes, linked: Codes | None = None
-) -> tuple[Array, int]:
-    """The class of each person: equal multisets of records here, and equal records in linked tables; -1 for a code of
-    the person column that no row has.
+def classes_of_persons(class_of_row: Array, classes: int, person: Codes) -> tuple[Array, int]:
+    """The class of each person: equal multisets of records; -1 for a code of the person column that no row has.
 
     >>> from shoal.storage.reading import read
     >>> person = read({"patient": ["a", "a", "b", "c", "c"]})["patient"]
@@ -81,33 +82,9 @@ def classes_of_persons(
     found, count = class_of_each_person(class_of_row, classes, person)
     there = np.zeros(person.cardinality, bool)
     there[person.codes] = True
-    if linked is not None:
-        found, count = class_of_each_row(pack([Coded(found, count), Coded(linked.codes[there], linked.cardinality)]))
     of_person = np.full(person.cardinality, -1, np.int64)
     of_person[there] = found
     return of_person, count
-
-
-def linked_classes(person: Column, linked: Sequence[Linked]) -> Coded | None:
-    """The class of each person in all linked tables together; who is not in one is told apart from all who are."""
-    if not linked:
-        return None
-    parts = []
-    for link in linked:
-        table = read(link.table)
-        columns = table.select(link.quasi_identifiers)
-        theirs = table.select([link.person])[0]
-        if theirs.nulls:
-            raise InputError(
-                f"Person column '{link.person}' of {link.table} is empty in {theirs.nulls:,} rows.", "Fill it."
-            )
-        classes, count = classes_of_persons(*class_of_each_row(pack(columns)), theirs)
-        places = {text: place for place, text in enumerate(texts_of(theirs.values).to_list())}
-        own = [places.get(text, -1) for text in texts_of(person.values).to_list()]
-        # whoever has no name here is in no other table
-        where = np.array([*own, *([-1] if person.nulls else [])], np.int64)
-        parts.append(Coded(np.where(where < 0, count, np.append(classes, -1)[where]), count + 1))
-    return Coded(*class_of_each_row(pack(parts)))
 
 
 @dataclass(frozen=True)
@@ -192,7 +169,7 @@ class Shown:
                 "The null rule 'wildcard' has no meaning for persons: matching is not transitive.",
                 "Use the null rule value or drop with a person column.",
             )
-        found, _ = classes_of_persons(*self.combinations, person, self.rows.linked)
+        found, _ = classes_of_persons(*self.combinations, person)
         shows = np.zeros(person.cardinality, bool)
         shows[person.codes[~self.suppressed]] = True
         classes = np.full(person.cardinality, -1, np.int64)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -34,7 +34,11 @@ _GROUPS = 32
 _ALIKE = 1e-9
 
 
-def cooccurrence_tree(column: Column, others: Sequence[Column]) -> Hierarchy:
+# of a column, and of groups of the values of others, how often each code goes with each group
+PairCounts: TypeAlias = "Callable[[Column, Sequence[tuple[Column, Array, int]]], list[Array]]"
+
+
+def cooccurrence_tree(column: Column, others: Sequence[Column], pairs: PairCounts | None = None) -> Hierarchy:
     """A tree over a column's categories, built from what they go with in the other columns; linear in rows.
 
     Each level has half as many nodes as the one below. Without other columns, and for more than 500 categories, the
@@ -52,7 +56,7 @@ def cooccurrence_tree(column: Column, others: Sequence[Column]) -> Hierarchy:
     others = [other for other in others if other.name != column.name and len(other.values) > 1]
     if count > MOST_CATEGORIES or not others:
         return _by_frequency(column, records)
-    points = _points(column, records, others)
+    points = _points(column, records, others, pairs or _pairs_of_rows)
     order, levels = _joined(points, records)
     texts = leaf_texts(column)
     steps = []
@@ -78,13 +82,23 @@ def _by_frequency(column: Column, records: Array) -> Hierarchy:
     return stacked(column.name, leaf_texts(column).gather(order), steps, "categories, the rarest joined")
 
 
-def _points(column: Column, records: Array, others: Sequence[Column]) -> Array:
+def _pairs_of_rows(column: Column, others: Sequence[tuple[Column, Array, int]]) -> list[Array]:
+    """The counts of columns whose rows are the same."""
+    return [
+        np.bincount(
+            column.codes.astype(np.int64) * groups + group[other.codes],
+            column.records,
+            minlength=(len(column.values) + 1) * groups,
+        )
+        for other, group, groups in others
+    ]
+
+
+def _points(column: Column, records: Array, others: Sequence[Column], pairs: PairCounts) -> Array:
     """A row per category: the roots of its shares in each group of values of each other column."""
     count, tables = len(records), []
-    for other in others:
-        group, groups = _grouped(other)
-        cells = column.codes.astype(np.int64) * groups + group[other.codes]
-        counted = np.bincount(cells, column.records, minlength=(count + 1) * groups)
+    grouped = [(other, *_grouped(other)) for other in others]
+    for (_, _, groups), counted in zip(grouped, pairs(column, grouped), strict=True):
         table = counted[: count * groups].reshape(count, groups)
         whole = table.sum(axis=0) / max(table.sum(), 1)
         tables.append(np.sqrt((table + whole) / (records + 1)[:, None]))
@@ -184,6 +198,7 @@ def labellings(
     given: Mapping[str, Hierarchy],
     category_labels: CategoryLabels | None = None,
     complete: bool = False,
+    pairs: PairCounts | None = None,
 ) -> dict[str, ColumnLabelling]:
     """The labelling of every column of categories, and of numbers and dates that have a given tree.
 
@@ -204,7 +219,7 @@ def labellings(
         if column.name in given:
             found[column.name] = _given(column, given[column.name], category_labels)
         elif not has_order(column) and column.values.dtype in (pl.String, pl.Boolean):
-            found[column.name] = _built(column, columns, category_labels)
+            found[column.name] = _built(column, columns, category_labels, pairs)
     return found
 
 
@@ -218,10 +233,12 @@ def _given(column: Column, tree: Hierarchy, wanted: CategoryLabels | None) -> Co
     return ColumnLabelling(tree, on_column(tree, column), labels, "given")
 
 
-def _built(column: Column, columns: Sequence[Column], wanted: CategoryLabels | None) -> ColumnLabelling:
+def _built(
+    column: Column, columns: Sequence[Column], wanted: CategoryLabels | None, pairs: PairCounts | None
+) -> ColumnLabelling:
     flat = column.declared is not None and column.declared.word in ("text", "boolean")
     readable = flat or kind_of(column) in _READABLE
-    tree = build_hierarchy(column) if readable else cooccurrence_tree(column, columns)
+    tree = build_hierarchy(column) if readable else cooccurrence_tree(column, columns, pairs)
     tree = unambiguous(tree, column)
     return ColumnLabelling(tree, on_column(tree, column), wanted or ("node" if readable else "set"), tree.source)
 

@@ -73,13 +73,16 @@ def leaves_outside(hierarchy: Hierarchy) -> Array:
     return outside
 
 
-def held(leaves: pl.Series, labels: pl.Series) -> Array:
+def held(leaves: pl.Series, labels: pl.Series, codes: bool = False) -> Array:
     """For each pair of a leaf and a label: whether the label, where it says a range at all, holds the leaf.
 
-    A label that is a number and the beginning of its leaf is a prefix, as `937` of `93701`.
+    A label that is a number and the beginning of its leaf is a prefix, as `937` of `93701`; of `codes` of several
+    lengths so is `937*`, whatever follows it.
 
     >>> held(pl.Series(["20", "93701", "9372", "x"]), pl.Series(["[15;19]", "937", "938*", "17-19"])).tolist()
     [False, True, False, True]
+    >>> held(pl.Series(["93701", "93701-2210"]), pl.Series(["93*", "93*"]), codes=True).tolist()
+    [True, True]
     """
     value, same = _ends(leaves)
     low, high = _ends(labels)
@@ -88,7 +91,7 @@ def held(leaves: pl.Series, labels: pl.Series) -> Array:
     large = (np.abs(value) >= _EXACT) & (value == same) & ~np.isnan(low)
     for place in np.flatnonzero(large).tolist():  # few, and floats would not tell them apart
         outside[place] = not _holds_exactly(labels[place], leaves[place])
-    outside &= ~_begins(leaves, labels)
+    outside &= ~_begins(leaves, labels, r"^[0-9]+\*?$" if codes else r"^[0-9]+$")
     return np.asarray(~outside & ~_masked_otherwise(leaves, labels) & ~_said_otherwise(leaves, labels, value == same))
 
 
@@ -146,9 +149,9 @@ def said_by(label: str) -> Callable[[Fraction], bool] | None:
     return None
 
 
-def _begins(leaves: pl.Series, labels: pl.Series) -> Array:
-    both = pl.DataFrame({"leaf": leaves, "label": labels})
-    found = both.select(pl.col("leaf").str.starts_with(pl.col("label")) & pl.col("label").str.contains(r"^[0-9]+$"))
+def _begins(leaves: pl.Series, labels: pl.Series, prefix: str) -> Array:
+    both = pl.DataFrame({"leaf": leaves, "label": labels, "stem": labels.str.strip_chars_end(STAR)})
+    found = both.select(pl.col("leaf").str.starts_with(pl.col("stem")) & pl.col("label").str.contains(prefix))
     return found.to_series().to_numpy()
 
 

@@ -107,6 +107,9 @@ class CheckedHierarchies(Result):
             problems.append(f"{_leaves(wrong)} under a label that says otherwise")
         if not self.complete:
             problems.append(f"{counted(sum(one.missing or 0 for one in self), 'value')} of the data without a leaf")
+        corrected = sum(one.outside for one in self if one.output is not None)
+        if corrected:
+            problems.append(f"{_leaves(corrected)} moved under labels that hold {'it' if corrected == 1 else 'them'}")
         return f"{_hierarchies(len(self.hierarchies))} checked: {', '.join(problems) or 'no problems'}."
 
     def sections(self) -> list[Section]:
@@ -122,7 +125,10 @@ class CheckedHierarchies(Result):
         notes = []
         for one in self:
             if one.outside:
-                lie = "1 leaf lies" if one.outside == 1 else f"{one.outside:,} leaves lie"
+                corrected = one.output is not None
+                lie = ("1 leaf" if one.outside == 1 else f"{one.outside:,} leaves") + (
+                    " of the file that was read" if corrected else ""
+                ) + (" lies" if one.outside == 1 else " lie")  # fmt: skip
                 notes.append(f"{one.column}: {lie} outside the range that a label says ({_rows(one.outside_rows)})")
             if one.output is not None:
                 notes.append(f"{one.column}: {_moved(one)}")

@@ -13,6 +13,8 @@ from shoal.reports.chapters.base import Chapter
 from shoal.reports.chapters.change import change
 from shoal.reports.chapters.closing import after, limits, refused, repeat, signature
 from shoal.reports.chapters.exposure import before, knowledge, leak
+from shoal.reports.chapters.known_items import known_items
+from shoal.reports.chapters.private_table import private_table
 from shoal.reports.chapters.summary import context, data, summary
 from shoal.reports.chapters.utility import utility
 from shoal.reports.findings_model import ReportFindings
@@ -21,8 +23,8 @@ __all__ = ["CHAPTERS", "Chapter", "attacks_by_criterion", "chapters_of"]
 
 # in the order of ISO/IEC 27559; a chapter that has nothing to say is None
 CHAPTERS: tuple[Callable[[ReportFindings], Chapter | None], ...] = (
-    refused, summary, context, data, knowledge, before, change, after, attacks, leak, utility, limits, repeat,
-    signature,
+    refused, summary, private_table, context, data, knowledge, before, change, after, attacks, leak, utility, limits,
+    repeat, signature, known_items,
 )  # fmt: skip
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import get_args
 
 from shoal.attacks import ATTACKS, AttackOutcome, Criterion
-from shoal.attacks.base import OF_TWIN, ends_of, twin_in
+from shoal.attacks.base import OF_TWIN, ends_of, exceeds, twin_in
+from shoal.attacks.verification import likely_excess
 from shoal.reports.chapters.base import Chapter, listing
 from shoal.reports.findings_model import ReportFindings
 from shoal.results import Cell, Chart, Exhibit, Grid, Headline, Meaning, Section
@@ -33,14 +34,18 @@ _FORMULA = (
 )
 
 
+_OWNERS = "Attacks need the original. What they measured is not part of the promise, and stands in the owner's report."
+
+
 def attacks(found: ReportFindings) -> Chapter:
     """The worst attack, verdicts with limits, who attacks with what, every rate with control and interval."""
     about = "What was tried against the release, as an attacker would."
     if found.attacks is None:
-        return Chapter("attacks", "Attacks", "No attack was tried.", [])
+        drawn = found.private_table is not None and found.context.edition == "public"
+        return Chapter("attacks", "Attacks", _OWNERS if drawn else "No attack was tried.", [])
     outcomes = found.attacks.attacks
     shown = on_release(outcomes)
-    sections: list[Section] = [*worst_parts(found), _verdicts(found)]
+    sections: list[Section] = [*worst_parts(found), _verdicts(found), Meaning(_EXCESS)]
     sections += [explained(shown)] if shown else []
     if [one for one in shown if one.rate is not None]:
         sections.append(rates_exhibit(outcomes))
@@ -100,7 +105,7 @@ def _worst(found: ReportFindings) -> tuple[Headline | None, AttackOutcome | None
             f"{share(most.rate)} of the people in it, where guessing is right for {share(most.baseline)}."
         )
         return Headline(above + text, "warning"), None
-    proven = [pair for pair in known if (pair[1].excess_low or 0) > 0]
+    proven = [pair for pair in known if exceeds(*pair) or (pair[1].excess_low or 0) > 0]
     if not proven:
         one, beside = max(known, key=lambda pair: pair[1].excess_high or 0)
         text = (
@@ -108,28 +113,25 @@ def _worst(found: ReportFindings) -> tuple[Headline | None, AttackOutcome | None
             f"95% confidence the excess is at most {share(beside.excess_high)} ({one.name})."
         )
         return Headline(above + text, "bad" if failed else "good"), None
-    one, beside = max(proven, key=lambda pair: pair[1].excess or 0)
+    one, beside = max(proven, key=lambda pair: likely_excess(*pair) or 0)
     tone: Tone = "bad" if failed else "plain" if found.policy.limit(one.criterion) is not None else "warning"
     return Headline(above + _gains_most(one, beside), tone), one
 
 
 def worst_parts(found: ReportFindings) -> list[Section]:
-    """The worst attack, who it is that attacks, and what an excess is."""
+    """The worst attack, and who it is that attacks."""
     worst, which = _worst(found)
     if worst is None:
         return []
     named = next((one for one in ATTACKS if which is not None and one.name == which.name), None)
-    who = "" if named is None else f"The attacker: {named.knows} Success: {named.success} "
-    return [worst, Meaning(f"{who}{_EXCESS}")]
+    return [worst] if named is None else [worst, Meaning(f"The attacker: {named.knows} Success: {named.success}")]
 
 
 def _gains_most(one: AttackOutcome, beside: AttackOutcome) -> str:
-    own = share(one.rate)
-    also = "" if own == share(beside.rate) else f" On the release itself it succeeds for {own}."
+    judged = one if exceeds(one, beside) else beside
     return (
-        f"Worst attack: {one.name}. It succeeds for {share(beside.rate)} of the people in the data and for "
-        f"{share(beside.control)} of people who are not in it: an excess of "
-        f"{with_interval(beside.excess, beside.excess_low, beside.excess_high).replace('(', '(95% interval ')}.{also}"
+        f"Worst attack: {one.name}. It succeeds for {share(judged.rate)} of the people in the data and for "
+        f"{share(beside.control)} of people who are not in it."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from shoal.exposure.results import IdentityRisk
 from shoal.results import Section
 
 _MOST_TOLD = 12
@@ -18,6 +19,11 @@ class Chapter:
     title: str
     about: str
     sections: list[Section] = field(default_factory=list)
+
+
+def who(risk: IdentityRisk) -> str:
+    """Who is counted in classes: persons, where the policy names them, else records."""
+    return "record" if risk.persons is None else "person"
 
 
 def listing(words: str, rows: Sequence[Sequence[str]]) -> str:

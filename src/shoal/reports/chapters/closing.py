@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.policy.judgement.shown_classes import Check
-from shoal.reports.chapters.base import Chapter, listing
+from shoal.reports.chapters.base import Chapter, listing, who
 from shoal.reports.findings_model import ReportedRisk, ReportFindings, SizesBeside
 from shoal.results import Chart, Exhibit, Figure, Figures, Grid, Headline, Notes, Section
 from shoal.results.sections import BarPicture, BarRow, holds_cell, verdicts_grid
@@ -36,6 +36,9 @@ def repeat(found: ReportFindings) -> Chapter:
         "changes and losses need the original: they are statements of the manifest, which the hash above, a signature, "
         "or the owner's private record holds fast.",
     ]
+    if found.private_table is not None:
+        about = "Noise is drawn anew each time: the same data and policy never give the same table again."
+        notes[1] = "What is checked again: columns, domains, the budget of every step, hashes and a signature, no more."
     return Chapter("repeat", "How to repeat it", about, [Figures(figures), Notes(notes)])
 
 
@@ -83,7 +86,7 @@ def after(found: ReportFindings) -> Chapter | None:
         return None
     sections: list[Section] = [_headline(risk)]
     if risk.records_by_size:
-        sections.append(_sizes(risk.records_by_size))
+        sections.append(_sizes(risk.records_by_size, f"{who(risk)}s"))
     sections += [verdicts_grid(verification.models, "Models of the policy"), checks_grid(verification.checks)]
     return Chapter("residual", "Identifiability after", "What was measured on the file as it was written.", sections)
 
@@ -99,30 +102,34 @@ def _headline(risk: ReportedRisk) -> Headline:
     if risk.k <= 1:
         return Headline("Some records are still unique: anybody who knows these values of a person finds it.", "bad")
     text = (
-        f"Anybody who looks for a person by all quasi-identifiers is left with at least {risk.k:,} records that "
+        f"Anybody who looks for a person by all quasi-identifiers is left with at least {risk.k:,} {who(risk)}s that "
         f"fit: a guess is right with a probability of at most {share(risk.prosecutor.highest)}."
     )
     if risk.over_population:
         text += (
-            f" Counted in the population, the risk is at most {share(risk.judged.highest)}, and "
+            f" {risk.in_population.capitalize()}, the risk is at most {share(risk.judged.highest)}, and "
             f"{share(risk.judged.average)} on average."
         )
     return Headline(text, "good")
 
 
-def _sizes(lines: Sequence[SizesBeside]) -> Exhibit:
+def _sizes(lines: Sequence[SizesBeside], records: str) -> Exhibit:
     rows, bars = [], []
     for line in lines:
         label = _label(line.size, line.to)
         rows.append((label, f"{line.before:,}", f"{line.after:,}"))
         bars += [BarRow(label, line.before, "before"), BarRow(label, line.after, "after")]
-    picture = BarPicture(tuple(bars), "records", "records with the same values", counts=True)
+    picture = BarPicture(tuple(bars), records, f"{records} with the same values", counts=True)
     return Exhibit(
-        Chart(picture, listing("Records by class size, before and after", rows), "Class sizes before and after"),
-        Grid(("records that share their values", "records before", "after"), rows),
+        Chart(
+            picture,
+            listing(f"{records.capitalize()} by class size, before and after", rows),
+            "Class sizes before and after",
+        ),
+        Grid((f"{records} that share their values", f"{records} before", "after"), rows),
         "A person in a large class hides among many; one in a class of 1 stands alone.",
-        "Records by the size of their class. Sizes are joined until each line stands for at least 11 records, or for "
-        "none.",
+        f"{records.capitalize()} by the size of their class. Sizes are joined until each line stands for at least 11 "
+        "records, or for none.",
     )
 
 

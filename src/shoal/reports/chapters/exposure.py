@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from shoal.detection.results import Detection
 from shoal.exposure.leakage.results import LeakRisk
-from shoal.reports.chapters.base import Chapter, listing
+from shoal.population.results import population_sections
+from shoal.reports.chapters.base import Chapter, listing, who
 from shoal.reports.findings_model import ReportedRisk, ReportFindings, RiskBeforeAfter
 from shoal.results import Chart, Exhibit, Grid, Headline, Notes, Section
 from shoal.results.sections import BarPicture, BarRow, LinePicture, LinePoint
@@ -37,12 +38,13 @@ def before(found: ReportFindings) -> Chapter | None:
     columns = in_words(risk.quasi_identifiers)
     sections: list[Section] = [
         Headline(
-            f"{percent(risk.uniqueness)} of the records are the only ones with their values of {columns}: anybody "
-            "who knows these values of a person finds the record.",
+            f"{percent(risk.uniqueness)} of the {who(risk)}s are the only ones with their values of {columns}: anybody "
+            f"who knows these values of a person finds the {who(risk)}.",
             "bad" if risk.uniques else "good",
         )
     ]
     sections += [_frontier(found.detect)] if found.detect is not None and found.detect.by_size else []
+    sections += population_sections(risk.population, risk.chosen, risk.chosen_reason, risk.predictions)
     sections.append(_population(risk))
     about = "How exposed the people were before anything was changed."
     return Chapter("identifiability", "Identifiability before", about, sections)
@@ -105,9 +107,11 @@ def _population(risk: ReportedRisk) -> Notes:
         return Notes(
             ["These figures are about the table alone: somebody who is unique in it may have doubles outside it."]
         )
+    by = " from the weights alone, which are the same for rare and frequent combinations,"
     return Notes(
         [
-            "Counted in the population that the table is a sample of, the highest risk is "
+            f"{risk.in_population.capitalize()} that the table is a sample of,"
+            f"{by if risk.journalist_by == 'weights' else ''} the highest risk is "
             f"{share(journalist.highest)} and the average risk {share(journalist.average)}."
         ]
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.reports.chapters.attacks import worst_parts
-from shoal.reports.chapters.base import Chapter
+from shoal.reports.chapters.base import Chapter, who
 from shoal.reports.findings_model import ReportedColumn, ReportedRisk, ReportFindings
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Meaning, Notes, Section
 from shoal.results.sections import verdicts_grid
@@ -14,6 +14,7 @@ _FORMULAS = (
     "Risk of a record = 1 / records of its class; highest risk = 1 / k; average risk = classes / records. In the "
     "population: the same with the people that the records of a class stand for."
 )
+_DRAWN = "Every value is synthetic: records were drawn from a model, none was taken from the data."
 
 
 def summary(found: ReportFindings) -> Chapter:
@@ -32,6 +33,8 @@ def summary(found: ReportFindings) -> Chapter:
 
 def _about(found: ReportFindings) -> str:
     data = found.data
+    if found.private_table is not None:
+        return f"Drawn on {found.created[:10]}. {found.private_table.summary()}"
     table = f"{counted(data.records, 'record')} in {counted(data.columns, 'column')}"
     columns = [entry for entry in found.columns if entry.released]
     if found.refusal is not None:
@@ -47,13 +50,15 @@ def _about(found: ReportFindings) -> str:
 def _headline(before: ReportedRisk, after: ReportedRisk) -> Headline:
     if after.k > 1:
         others = f"at least {after.k - 1:,} other{'' if after.k == 2 else 's'}"
+        gone = after.suppressed_rows
+        but = f"; in {counted(gone, 'record')} they are suppressed" if gone else ""
         text = (
-            f"Before, {percent(before.uniqueness)} of the records were unique in their quasi-identifiers; now every "
-            f"record shares them with {others}."
+            f"Before, {percent(before.uniqueness)} of the {who(before)}s were unique in their quasi-identifiers; now "
+            f"every {who(before)} shares them with {others}{but}."
         )
         return Headline(text, "good")
     return Headline(
-        f"{percent(after.uniqueness)} of the released records are unique in their quasi-identifiers.", "bad"
+        f"{percent(after.uniqueness)} of the released {who(after)}s are unique in their quasi-identifiers.", "bad"
     )
 
 
@@ -64,7 +69,7 @@ def _threshold(found: ReportFindings, after: ReportedRisk) -> list[Section]:
         return []
     risk, limit = told_apart(highest, level[0])
     named = f"the threshold of {limit}{f' ({level[1]})' if level[1] else ''}"
-    where = ", counted in the population," if after.over_population else ","
+    where = f", {after.in_population}," if after.over_population else ","
     if highest <= level[0] * (1 + 1e-9):
         return [Headline(f"The highest risk that is left{where} {risk}, is within {named}.", "good")]
     text = (
@@ -107,6 +112,8 @@ def _meaning(after: ReportedRisk) -> Meaning:
     return Meaning(text, _FORMULAS)
 
 
+# reasons that are said again where they hold
+_SHORT = 60
 # Who receives the data under which controls, and what each column is.
 
 
@@ -118,6 +125,12 @@ _CONTEXT = {
     "precedent": "reason why this risk is accepted",
     "responsible": "person responsible",
     "expires": "date of expiry",
+}
+# under HIPAA; elsewhere nobody misses them
+_CONTEXT_HIPAA = {
+    "phi": "protected health information",
+    "covered_entity": "covered entity",
+    "data_use_agreement": "data use agreement",
 }
 _ROLES = {
     "identifier": "names a person by itself; it is never released",
@@ -148,7 +161,8 @@ _TO_DECIDE = "No rule recognised it"
 def context(found: ReportFindings) -> Chapter:
     """What the policy says about the release; what it does not say is named."""
     told = {words: getattr(found.context, key) for key, words in _CONTEXT.items()}
-    known = [Figure(words, text) for words, text in told.items() if text]
+    under_hipaa = {words: getattr(found.context, key) for key, words in _CONTEXT_HIPAA.items()}
+    known = [Figure(words, text) for words, text in (told | under_hipaa).items() if text]
     level = found.threshold
     if level is not None:
         named = f" ({level[1]})" if level[1] else ""
@@ -162,19 +176,27 @@ def context(found: ReportFindings) -> Chapter:
 
 def data(found: ReportFindings) -> Chapter:
     """Each column: role, technique, reason."""
-    rows = [(entry.column, entry.role, _technique(entry), _reason(entry)) for entry in found.columns]
+    first: dict[str, str] = {}
+    rows = [(entry.column, entry.role, _technique(entry), _reason(entry, first)) for entry in found.columns]
     about = "Each column: the part that it can play in finding a person, what was done to it, and why."
     held = {entry.role for entry in found.columns}
     roles = [f"{role}: {words}." for role, words in _ROLES.items() if role in held]
-    sections: list[Section] = [Notes(roles)] if roles else [Meaning("Nothing was changed.")]
+    sections: list[Section] = (
+        [Notes(roles)] if roles else [Meaning(_DRAWN if found.private_table is not None else "Nothing was changed.")]
+    )
     return Chapter(
         "data", "Data", about, [*sections, Grid(("column", "role", "technique", "reason"), rows, 4, wrap=(0, 2, 3))]
     )
 
 
-def _reason(entry: ReportedColumn) -> str:
-    reasons = [words for words in entry.reasons if not words.startswith(_TO_DECIDE)]
-    return " ".join(reasons or entry.reasons)
+def _reason(entry: ReportedColumn, first: dict[str, str]) -> str:
+    """Why it has its role; what was said of another column before is not said again."""
+    reasons = [words for words in entry.reasons if not words.startswith(_TO_DECIDE)] or entry.reasons
+    told = [
+        words if len(words) < _SHORT or (own := first.setdefault(words, entry.column)) == entry.column else f"As {own}."
+        for words in reasons
+    ]
+    return " ".join(dict.fromkeys(told))
 
 
 def _technique(entry: ReportedColumn) -> str | Cell:

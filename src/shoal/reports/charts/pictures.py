@@ -21,7 +21,6 @@ from shoal.reports.charts.style import (
     with_lengths,
 )
 from shoal.results.sections import BarPicture, LinePicture, PairPicture, Picture, RatePicture
-from shoal.wording import percent
 
 WIDE, NARROW = 620, 330
 
@@ -83,14 +82,18 @@ def _lying(picture: BarPicture, width: int) -> Any:
 
     rows: list[dict[str, Any]] = [
         {"label": wrapped(row.label, 18), "when": row.kind, "value": row.value,
-         "text": f"{row.value:,}" if picture.counts else percent(row.value)}
+         "text": picture.number(row.value)}
         for row in picture.rows
     ]  # fmt: skip
     order = list(dict.fromkeys(row["label"] for row in rows))
     kinds = list(dict.fromkeys(row.kind for row in picture.rows))
     most = max((row.value for row in picture.rows), default=0) or 1
     scale = alt.Scale(domain=[0, most * (1.22 if width < 400 else 1.12)], nice=False)
-    axis = alt.Axis(format=",d", tickCount=4) if picture.counts else alt.Axis(format="%", values=ticks(most))
+    axis = (
+        alt.Axis(format=",d", tickCount=4)
+        if picture.counts
+        else alt.Axis(format=".3~f" if picture.plain else "%", values=ticks(most))
+    )
     # long names below each other
     columns = 0 if sum(map(len, kinds)) * 8 < width else 1
     legend = alt.Legend(title=None, orient="top", columns=columns)

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from shoal import __version__
+from shoal.attacks.link import attack_link
+from shoal.dp.tables.counting import encoded
+from shoal.dp.tables.utility import marginal_errors
 from shoal.errors import InputError, Message
-from shoal.releases.compare import Comparison, compare, differences
+from shoal.policy.manifest import PRIVATE_TABLE, manifest_path
+from shoal.releases.compare import Comparison, LinkedReleases, compare, differences, linked_section
+from shoal.releases.decode import decode
+from shoal.releases.open import Release
+from shoal.releases.private_table import SECTION, domains_of
 from shoal.reports.chapters.base import Chapter, listing
 from shoal.reports.findings import read_findings
 from shoal.reports.findings_model import ReportFindings, typed_findings
 from shoal.reports.publication.results import check_not_published
 from shoal.reports.report import check_report, page_html, page_of
-from shoal.results import Cell, Chart, Exhibit, Figure, Figures, Grid, Headline, Notes, Result, Section
+from shoal.results import Cell, Chart, Exhibit, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
 from shoal.results.sections import BarPicture, BarRow
+from shoal.storage.reading import read
 from shoal.storage.writing import write_bytes
 from shoal.wording import counted, figure, in_words, percent, share, told_apart, with_interval
 
@@ -63,10 +72,15 @@ class PublicationComparison(Result):
     publications: list[PublicationFigures]
     best: str | None
     differ: list[str]
+    # the folders without data: an attack goes past its limit, or the policy is not met
+    drafts: list[str]
+    linked: list[LinkedReleases] | None = where_known()
 
     def summary(self) -> str:
         """Which publication lost least."""
         words = f"{counted(len(self.publications), 'publication')} compared"
+        if self.drafts:
+            words += f", {in_words(self.drafts)} no release but a draft"
         if self.differ:
             return f"{words}; their losses cannot be ranked: they differ in {in_words(self.differ)}."
         return f"{words}; no loss is known for all." if self.best is None else f"{words}; least loss: {self.best}."
@@ -78,7 +92,7 @@ class PublicationComparison(Result):
         folders = [Figure(letter, one.folder) for letter, one in zip(heads, shown, strict=True)]
         rows = [(words, *(write(one) for one in shown)) for words, write in _LINES]
         sections: list[Section] = [Headline(self.summary()), Figures(folders), Grid(("figure", *heads), rows)]
-        sections += _exhibits(self)
+        sections += [*linked_section(self.linked or ()), *_exhibits(self)]
         notes = [
             "excess: what being in the data adds to a person's risk, beside people who are not in it; its 95% interval "
             "behind it"
@@ -137,20 +151,82 @@ def compare_publications(folders: Sequence[str | Path]) -> PublicationComparison
     read = [(str(folder).rstrip("/"), typed_findings(read_findings(folder))) for folder in folders]
     rows = [_figures(folder, found) for folder, found in read]
     found = [findings for _, findings in read]
+    drafts = [folder for folder, findings in read if findings.refusal is not None]
     differ = differences(map(_quasi_identifiers, found), (findings.data.records for findings in found))
     known = not differ and all(row.loss is not None for row in rows)
-    best = min(rows, key=lambda row: float(row.loss or 0)).folder if known else None
-    return PublicationComparison(rows, best, differ)
+    released = [row for row in rows if row.folder not in drafts]  # what is no release is none to choose
+    best = min(released, key=lambda row: float(row.loss or 0)).folder if known and released else None
+    return PublicationComparison(rows, best, differ, drafts)
 
 
-def compare_releases(releases: Sequence[str | Path]) -> Comparison | PublicationComparison:
-    """Published folders by their findings, manifests and released files by their manifests."""
+def compare_releases(
+    releases: Sequence[str | Path], person: str | None = None, original: Any = None
+) -> Comparison | PublicationComparison:
+    """Published folders by their findings, manifests and released files by their manifests.
+
+    With `person`, a pseudonym that all releases have, each two are linked too: `attack_link` of one with the other.
+    """
     folders = [Path(release).is_dir() for release in releases]
-    if not any(folders):
-        return compare(releases)
-    if not all(folders):
+    if any(folders) and not all(folders):
         raise InputError("Some are folders and some are files.", "Name folders only, or manifests and files only.")
-    return compare_publications(releases)
+    result = compare_publications(releases) if any(folders) else compare(releases)
+    if original is not None:
+        if not isinstance(result, Comparison):
+            raise InputError("Folders are compared by their findings, without an original.", "Name the data files.")
+        result = with_errors(result, [data_of(Path(release)) for release in releases], original)
+    if person is None:
+        return result
+    files = [data_of(Path(release)) for release in releases]
+    pairs = combinations(zip(map(str, releases), files, strict=True), 2)
+    return replace(result, linked=[_linked(one, other, person) for one, other in pairs])
+
+
+def with_errors(result: Comparison, files: Sequence[Path], original: Any) -> Comparison:
+    """The mean error of all pairs and triples of each release, in the cells of one under differential privacy.
+
+    A range or a set is a value drawn from it. Measured on the original: for its owner.
+    """
+    manifests = [Release.open(file).manifest for file in files]
+    known = [one for one in manifests if one.method == PRIVATE_TABLE]
+    if not known:
+        raise InputError("No release says which values are public.", "Name one by `shoal dp-release` among them.")
+    said: Any = known[0].sections[SECTION]
+    shared = [name for name in said["public"]["domains"] if all(name in one.released_names for one in manifests)]
+    domains = domains_of(known[0], shared)
+    if not domains:
+        raise InputError("The releases have no column in common.", "Compare releases of one table.")
+    table, rows = read(original), []
+    before = encoded({name: table[name] for name in domains}, domains)[0]
+    for row, file, manifest in zip(result.releases, files, manifests, strict=True):
+        drawn = manifest.method == PRIVATE_TABLE
+        frame = read(file) if drawn else read(decode(file, how="sample", columns=list(domains)))
+        after = encoded({name: frame[name] for name in domains}, domains)[0]
+        _, means = marginal_errors(before, after, list(domains))
+        rows.append(replace(row, pairs_error=means.get("2"), triples_error=means.get("3")))
+    return replace(result, releases=rows)
+
+
+def _linked(first: tuple[str, Path], second: tuple[str, Path], person: str) -> LinkedReleases:
+    """The first release against the records of the second."""
+    found = attack_link(first[1], identified=second[1], person=person, truth=person)
+    assert found.correct is not None
+    figures = (found.targets, found.unique_matches, found.correct, found.expected_correct)
+    return LinkedReleases(first[0], second[0], *figures)
+
+
+def data_of(release: Path) -> Path:
+    """The data file of a published folder, or beside a manifest; a data file itself."""
+    if release.is_dir():
+        manifests = sorted(release.glob("release/*.manifest.json"))
+        if len(manifests) != 1:
+            raise InputError(f"{release} holds no release.", "Name folders of `shoal publish` that are no drafts.")
+        release = manifests[0]
+    if not release.name.endswith(".manifest.json"):
+        return release
+    known = [path for path in release.parent.iterdir() if manifest_path(path) == release and path != release]
+    if len(known) != 1:
+        raise InputError(f"The data file of {release.name} is not beside it.", "Name the data file.")
+    return known[0]
 
 
 def _quasi_identifiers(found: ReportFindings) -> list[str]:

@@ -8,16 +8,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from shoal.detection.profile import profile
-from shoal.errors import InputError
+from shoal.errors import InputError, Message
+from shoal.methods.anatomy import check_not_published
 from shoal.policy import Policy, as_policy
 from shoal.policy.manifest import DecidedBy, dictionary_path, manifest_path, policy_path
-from shoal.releases.published import cover_files
-from shoal.releases.signing import check_signing_key
-from shoal.releases.write import Refused
-from shoal.reports.publication.folder import (
+from shoal.policy.sections import DP
+from shoal.releases.folder import (
     Folders,
     check_evidence_free,
     check_free,
@@ -26,13 +27,18 @@ from shoal.reports.publication.folder import (
     staged,
     take_place,
 )
+from shoal.releases.published import cover_files
+from shoal.releases.signing import check_signing_key
+from shoal.releases.write import Refused
+from shoal.reports.publication.private import PrivateSteps
 from shoal.reports.publication.questions import policy_from, who_decided
 from shoal.reports.publication.results import Publication
 from shoal.reports.publication.small_counts import public_edition
 from shoal.reports.publication.steps import PublicationSteps
 from shoal.reports.report import check_report, report_html, report_pdf
+from shoal.storage import Table
 from shoal.storage.formats import format_of
-from shoal.storage.reading import declaring, read
+from shoal.storage.reading import Options, declaring, read
 from shoal.storage.reading.csv import delimiter_of
 from shoal.storage.writing import write_bytes
 from shoal.systems.console import shell_line
@@ -40,11 +46,14 @@ from shoal.systems.files import move
 from shoal.verbs.base import takes
 from shoal.verbs.releasing import PublishRequest
 
+if TYPE_CHECKING:
+    from shoal.reports.publication.linked import TablesPublication
+
 PRIVATE, PUBLIC = 0o600, 0o644
 
 
 @takes(PublishRequest)
-def publish(source: Any, request: PublishRequest) -> Publication:
+def publish(source: Any, request: PublishRequest) -> Publication | TablesPublication:
     """Profile, detect, measure, anonymise, verify, attack, and report; `output` is the folder that may leave.
 
     Without a policy one is made from the proposed roles and your `answers` (`{"recipient": "public"}`):
@@ -64,6 +73,10 @@ def publish(source: Any, request: PublishRequest) -> Publication:
     >>> found.verdict, found.findings["verification"]["k"]
     ('holds', 3)
     """
+    if as_policy(request.policy).relations is not None:
+        from shoal.reports.publication.linked import publish_linked
+
+        return publish_linked(source, as_policy(request.policy), request)
     target = None if request.output is None else Path(request.output)
     evidence = None if request.keep_evidence is None else Path(request.keep_evidence)
     if target is not None:
@@ -71,7 +84,7 @@ def publish(source: Any, request: PublishRequest) -> Publication:
     _check_places(source, request.policy, request.sign, target, evidence, request.force)
     table = read(source, None, declaring(request.options, as_policy(request.policy).types))
     if request.policy is not None and request.answers:
-        raise InputError("Answers stand beside a policy.", "Write them into the policy.")
+        raise InputError(Message("{answers} and {policy} exclude each other."), "Write the answers into the policy.")
     decided_by: dict[str, DecidedBy] = {}
     if request.policy is not None:
         rules = as_policy(request.policy)
@@ -82,8 +95,12 @@ def publish(source: Any, request: PublishRequest) -> Publication:
         table = read(source, None, declaring(request.options, rules.types)) if rules.types else table
     if rules.output.delimiter is None and (delimiter := delimiter_of(table.notes)) in (";", "\t", "|"):
         rules = rules.model_copy(update={"output": rules.output.model_copy(update={"delimiter": delimiter})})
+    if rules.method is not None and rules.method.name == DP:
+        _check_expiry(rules)
+        return _private(source, table, rules, request, target)
     if not rules.models:
         raise InputError("The policy names no privacy model, so nothing would be promised.", "Add one, such as k = 5.")
+    check_not_published(rules)
     _check_expiry(rules)
     path = source if isinstance(source, (str, Path)) else None
     steps = PublicationSteps(table, rules, dict(request.decide or {}), path, decided_by)
@@ -99,19 +116,37 @@ def publish(source: Any, request: PublishRequest) -> Publication:
         except InputError as error:
             raise _without_draft(error, made.draft) from None
         if steps.draft:
-            return _draft(steps, made, target or evidence, request.force, request.pdf)
+            return _draft(steps, made, target or evidence, request, path)
         document = steps.document()
         done = Publication(
-            None, "holds", {"report": None, "findings": None}, steps.steps, None, steps.warnings or None, document,
-            steps.changed, None if path is None else shell_line(str(path)),
+            None, "holds", {"report": None, "findings": None}, steps.steps, None, steps.warnings or None, None,
+            document, steps.changed, None if path is None else shell_line(str(path)),
         )  # fmt: skip
         if target is None:
             return done
-        steps.timed("report", lambda: _write_documents(made, data, done, request.pdf))
+        internal = done.findings
+        steps.timed("report", lambda: _write_documents(made, data, public_edition(internal), internal, request.pdf))
         cover_files(made.public / data.name, made.private, request.sign)
         take_place(made, target, request.force)
     files: dict[str, str | None] = {"report": str(target / "report.html"), "findings": str(target / "findings.json")}
     return replace(done, output=str(target), files=files, steps=steps.steps)
+
+
+def _private(source: Any, table: Table, rules: Policy, request: PublishRequest, target: Path | None) -> Publication:
+    """A table drawn under differential privacy: the public report holds nothing that was not paid for."""
+    steps = PrivateSteps(table, rules, source, request.options or Options())
+    with staged(target or _nowhere()) as made:
+        data = made.private / f"data{_format(source)}"
+        steps.run(data, request.sign)
+        done = steps.publication(original=None if not isinstance(source, (str, Path)) else shell_line(str(source)))
+        if target is None:
+            return done
+        shown = steps.document(public=True).to_dict()
+        _write_documents(made, data, shown, done.findings, request.pdf)
+        cover_files(made.public / data.name, made.private, request.sign)
+        take_place(made, target, request.force)
+    files: dict[str, str | None] = {"report": str(target / "report.html"), "findings": str(target / "findings.json")}
+    return replace(done, output=str(target), files=files)
 
 
 def _check_places(
@@ -158,19 +193,37 @@ def _format(source: Any) -> str:
     return ending if format_of(Path(f"data{ending}")) is not None else ".csv"
 
 
-def _draft(steps: PublicationSteps, made: Folders, place: Path | None, force: bool, pdf: bool) -> Publication:
-    """The evidence and the report, and no data: an attack goes past its limit, and nobody accepts that."""
+def _draft(
+    steps: PublicationSteps, made: Folders, place: Path | None, request: PublishRequest, path: str | Path | None
+) -> Publication:
+    """The evidence, the report, policies that cure, and no data: an attack goes past its limit, and nobody accepts
+    that."""
     assert steps.refusal is not None
     found = Publication(
         None, "draft", {"report": None, "findings": None}, steps.steps, steps.refusal.as_draft(),
-        steps.warnings or None, steps.document(),
+        steps.warnings or None, steps.cures or None, steps.document(), None,
+        None if path is None else shell_line(str(path)),
     )  # fmt: skip
     if place is None:
         return found
-    steps.timed("report", lambda: _write_report(made.public, found.findings, pdf, PRIVATE))
-    place_evidence(made, place, force)
+    steps.timed("report", lambda: _write_report(made.public, found.findings, request.pdf, PRIVATE))
+    cures = []
+    for number, cure in enumerate(steps.cures, 1):
+        if cure.enough:
+            name = f"cure-{number}.yaml"
+            write_bytes(made.public / name, policy_as_text(cure.policy, cure.in_words()).encode(), PRIVATE)
+            cure = replace(cure, file=str(place / name))
+        cures.append(cure)
+    found = replace(found, cures=cures or None)
+    place_evidence(made, place, request.force)
     files: dict[str, str | None] = {"report": str(place / "report.html"), "findings": str(place / "findings.json")}
     return replace(found, output=str(place), files=files, steps=steps.steps)
+
+
+def policy_as_text(policy: Policy, comment: str) -> str:
+    """A policy as a file, with a sentence above it."""
+    said = yaml.safe_dump(policy.as_written(), sort_keys=False, allow_unicode=True, width=10**9)
+    return f"# {comment}\n{said}"
 
 
 def _write_report(folder: Path, found: dict[str, Any], pdf: bool, mode: int) -> str:
@@ -188,7 +241,7 @@ def _refused(steps: PublicationSteps, evidence: Path | None, force: bool) -> Pub
     assert steps.refusal is not None
     found = Publication(
         None, "refused", {"report": None, "findings": None}, steps.steps, steps.refusal.in_words(evidence),
-        steps.warnings or None, document,
+        steps.warnings or None, None, document,
     )  # fmt: skip
     if evidence is None:
         return found
@@ -198,10 +251,8 @@ def _refused(steps: PublicationSteps, evidence: Path | None, force: bool) -> Pub
     return replace(found, files={"report": None, "findings": str(evidence / "findings.json")})
 
 
-def _write_documents(made: Folders, data: Path, done: Publication, pdf: bool) -> str:
+def _write_documents(made: Folders, data: Path, public: dict[str, Any], internal: dict[str, Any], pdf: bool) -> str:
     """Reports, findings and the owner's files into the folders that are being put together."""
-    internal = done.findings
-    public = public_edition(internal)
     for folder, found, mode in ((made.public, public, PUBLIC), (made.private, internal, PRIVATE)):
         _write_report(folder, found, pdf, mode)
     for part in (data, manifest_path(data), dictionary_path(data)):

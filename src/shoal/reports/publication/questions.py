@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from shoal.detection.profiles import ColumnProfile, Profile
+from shoal.detection.proposed_rules import usual_l
 from shoal.errors import InputError, Message
 from shoal.identifiers import DECIDED
 from shoal.models import KAnonymity, LDiversity
@@ -60,9 +61,18 @@ def questions_of(found: Profile, answers: Mapping[str, str]) -> list[OpenQuestio
     roles = tuple(get_args(Role))
     for column in found.columns:
         if _is_guess(column) and column.name not in answers:
-            why = " ".join(column.reasons)
-            left.append(OpenQuestion(column.name, f"which role has this column? {why}", roles, column.role))
+            why, role = " ".join(column.reasons), _proposed(column)
+            how = column.treat.in_words if column.treat else "pseudonyms" if column.unit == "person" else None
+            why += f" As {role} its values leave as {how}." if how else ""
+            left.append(OpenQuestion(column.name, f"which role has this column? {why}", roles, role))
     return left
+
+
+def _proposed(column: ColumnProfile) -> Role:
+    """The role that a column has in the policy that is proposed; who answers by it gets what goes with it, too."""
+    said = column.in_policy
+    role: Role = said if isinstance(said, str) else said["role"]  # type: ignore[assignment]
+    return role
 
 
 def _is_guess(column: ColumnProfile) -> bool:
@@ -97,13 +107,21 @@ def policy_from(found: Profile, answers: Mapping[str, str]) -> Policy:
     k, threshold, words = RECIPIENTS[recipient]
     sensitive = [column for column in found.columns if roles[column.name] == "sensitive"]
     models: list[Any] = [KAnonymity(k=k)]
-    models += [LDiversity(sensitive=column.name, l=2) for column in sensitive if column.distinct >= _FEWEST_VALUES]
+    models += [
+        LDiversity(sensitive=column.name, l=usual_l(column))
+        for column in sensitive
+        if column.distinct >= _FEWEST_VALUES
+    ]
     if "quasi-identifier" not in roles.values():
         raise InputError("No column is a quasi-identifier: there is nothing to protect people in.", "Answer which are.")
     proposed = {column.name: column.declaration for column in found.telling() if column.declaration is not None}
     types = {name: _without_order(declared) for name, declared in proposed.items() if declared.type != "ordered"}
     context = ContextSection(recipient=words)
-    return Policy(columns=roles, models=models, types=types, threshold=threshold, context=context)
+    alike = [column for column in found.columns if answers.get(column.name) in (None, _proposed(column))]
+    asked = {column.name: column.in_policy for column in alike}
+    units: dict[str, str] = {column.unit: column.name for column in alike if column.unit}
+    content = {"columns": {**roles, **asked}, "models": models, "types": types, "threshold": threshold, **units}
+    return Policy.model_validate({**content, "context": context, **({"suppression": 0.1} if "person" in units else {})})
 
 
 def _without_order(declared: ColumnType) -> ColumnType:

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.attacks.cures import TriedCure
 from shoal.errors import InputError, Message
 from shoal.methods.results import Anonymized
+from shoal.policy.manifest import TABLES_MANIFEST
+from shoal.releases.table_set import TableSet
 from shoal.reports.findings import FindingsDocument, read_findings
 from shoal.reports.findings_model import typed_findings
 from shoal.reports.publication.small_counts import public_edition
 from shoal.reports.report import report_html, report_pdf
-from shoal.results import Cell, Commands, Grid, Headline, Notes, Result, Section, beside, left_out, where_known
+from shoal.results import (
+    Cell,
+    Commands,
+    Grid,
+    Headline,
+    Notes,
+    Result,
+    Section,
+    beside,
+    left_out,
+    where_known,
+    without_unknown,
+)
 from shoal.storage.writing import check_target, failure, write_bytes
 from shoal.systems.console import shell_line
-from shoal.wording import counted
+from shoal.wording import counted, percent
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,8 @@ class Publication(Result):
     steps: list[Step] = None  # type: ignore[assignment]
     refusal: str | None = where_known()
     warnings: list[str] | None = where_known()
+    # of a draft: what was tried to make it a release
+    cures: list[TriedCure] | None = where_known()
     document: FindingsDocument = left_out(default=None)
     result: Anonymized | None = left_out(default=None)
     # the file that was read, quoted for a shell
@@ -91,10 +109,16 @@ class Publication(Result):
         tone = "good" if self.verdict == "holds" else "bad"
         shown: list[Section] = [Headline(self.summary(), tone), Grid(("step", "verdict", "seconds"), rows, 2)]  # type: ignore[arg-type]
         shown += [Headline(f"Note: {warning}.", "warning") for warning in self.warnings or []]
+        if self.cures:
+            shown.insert(1, cures_grid(self.cures))
         if self.output is None:
             return shown
         if self.verdict == "draft":
-            return [*shown, Notes([f"{self.output} holds the evidence and the report, and no data"])]
+            shown.append(Notes([f"{self.output} holds the evidence and the report, and no data"]))
+            cured = [cure.file for cure in self.cures or [] if cure.file is not None]
+            source = self.original or "FILE"
+            again = [f"shoal publish {source} --policy {shell_line(file)} -o {self.output}.cured" for file in cured[:1]]
+            return [*shown, Commands(again)] if again else shown
         private = f"{Path(self.output).name}.private"
         notes = [
             *self._worst_attack(),
@@ -105,8 +129,24 @@ class Publication(Result):
 
     def _verify_command(self) -> str:
         """How to check it, with the table that it was made from."""
-        original = f" --original {self.original}" if self.original else ""
+        original = f" --original {self.original}" if self.original and not self.document.private_table else ""
         return f"shoal verify {shell_line(str(self.output))}{original}"
+
+
+def cures_grid(cures: Sequence[TriedCure]) -> Grid:
+    """What each cure leaves to attacks and what it costs."""
+    rows = [
+        (
+            cure.words,
+            cure.attack or "none",
+            Cell(f"{percent(cure.excess)} of {percent(cure.limit)}", "good" if cure.enough else "bad"),
+            f"{cure.loss:.3f}",
+            Path(cure.file).name if cure.file else "–",
+        )
+        for cure in cures
+    ]
+    heads = ("cure", "worst attack after it", "gains, of the limit", "loss", "policy")
+    return without_unknown(Grid(heads, rows, 2, "Cures that were tried", (0,)))
 
 
 # The report of a publication again, as files: all of them, or none.
@@ -131,6 +171,8 @@ def report_files(
                 raise InputError(f"{path} does not end in {ending}.", f"Name a file that ends in {ending}.")
             check_target(path, force, (ending,))
             check_not_published(path)
+    if (tables := TableSet.find(source)) is not None:
+        return _report_of_tables(tables, html, pdf)
     found = read_findings(source)
     found = public_edition(found) if public else found
     made = [] if html is None else [(html, report_html(found, crosswalk).encode())]
@@ -144,13 +186,24 @@ def report_files(
     return [path for path, _ in made]
 
 
+def _report_of_tables(tables: TableSet, html: Path | None, pdf: Path | None) -> list[Path]:
+    """The report of a release of several tables, as one page."""
+    if html is None or pdf is not None:
+        raise InputError("The report of several tables is a page.", Message("Name one with `{html}`, and no PDF."))
+    from shoal.reports.tables import one_page
+
+    write_bytes(html, one_page(tables.manifest).encode(), 0o644)
+    return [html]
+
+
 def check_not_published(path: Path) -> None:
     """Refuse to write into a folder that was published: its manifest has the hash of every file there.
 
     A manifest without findings is that of a single released file; others may lie beside it.
     """
     folder = path.absolute().parent
-    if (folder / "findings.json").exists() and any(folder.glob("*.manifest.json")):
+    several = (folder / TABLES_MANIFEST).exists()
+    if several or ((folder / "findings.json").exists() and any(folder.glob("*.manifest.json"))):
         raise InputError(
             f"{path} lies in a folder that was published, whose manifest would not hold any more.",
             "Write it somewhere else.",

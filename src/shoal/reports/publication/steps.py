@@ -17,10 +17,11 @@ import yaml
 from shoal import __version__, progress
 from shoal.attacks.base import OF_TWIN, AttackResult
 from shoal.attacks.battery import attack
-from shoal.attacks.cures import cheapest_cure
+from shoal.attacks.cures import TriedCure, columns_that_help, tried_cures
 from shoal.attacks.verification import PastLimit, limit_checks, past_limits
 from shoal.detection import detect
 from shoal.detection.profile import DECIDED_IN_POLICY, profile
+from shoal.detection.undecided import LEAVES
 from shoal.errors import InputError, PolicyNotMet
 from shoal.exposure import risk
 from shoal.exposure.leakage import leak
@@ -150,12 +151,13 @@ def check_tested(found: AttackResult, limits: AttackLimits | None) -> None:
 
 def what_is_left(past: PastLimit) -> str:
     """What an attack still gains, beside its limit."""
-    one, name = past.outcome, past.outcome.name.removesuffix(OF_TWIN)
+    name = past.outcome.name.removesuffix(OF_TWIN)
     what = name if name == past.criterion else f"{past.criterion} by {name}"
-    beside = "" if one.control is None else f" and {percent(one.control)} of others"
-    rates = f"{what} succeeds for {percent(one.rate or 0.0)} of the people in the data{beside}"
     up_to = "up to " if past.upper else ""
-    return f"{rates}, an excess of {up_to}{percent(past.excess)} (limit {percent(past.limit)})"
+    return (
+        f"{what} succeeds for {up_to}{percent(past.excess)} of the people because they are in the data "
+        f"(limit {percent(past.limit)})"
+    )
 
 
 def how_to_accept(past: Sequence[PastLimit], own: AttackLimits | None) -> str:
@@ -188,6 +190,24 @@ def unshown_orders(table: Table, changed: Anonymized, manifest: Manifest) -> lis
     return notes
 
 
+def nothing_left(table: Table, changed: Anonymized) -> list[str]:
+    """Which quasi-identifiers have one cell in all records now: who reads the release should hear that first."""
+    shown = changed.polars
+    empty = [
+        entry.name
+        for entry in changed.manifest_columns()
+        if entry.role == "quasi-identifier" and entry.released_as and len(table[entry.name].values) > 1
+        if shown.height and all(shown[name].n_unique() == 1 for name in entry.released_as)
+    ]
+    if not empty:
+        return []
+    many = len(empty) > 1
+    return [
+        f"{in_words(empty)} {'are' if many else 'is'} the same in every record now, and {'tell' if many else 'tells'} "
+        f"nothing: leave {'them' if many else 'it'} out, or keep more by fewer quasi-identifiers or by `importance`"
+    ]
+
+
 # Every changed column before and after, and how strongly columns go together: what the pictures of utility show.
 
 
@@ -213,7 +233,7 @@ def before_and_after(changed: Anonymized) -> dict[str, Any]:
     return {"columns": columns, "correlations": [asdict(pair) for pair in associations_of(features)]}
 
 
-_WITHOUT_COLUMN = "Of {}: ask for more in the policy (a larger k, l-diversity, t-closeness)."
+_NO_CURE = "None of the cures that were tried is enough alone: decide which columns must leave, and how exactly."
 _WHO_DECIDED = {
     "answer": "Answered by whoever published it.",
     "proposal": "Proposed by shoal with confidence; nobody changed it.",
@@ -240,6 +260,7 @@ class PublicationSteps:
         # an attack goes past its limit, and nobody accepts that: everything is measured, and the data does not leave
         self.draft = False
         self.accepted: list[str] = []
+        self.cures: list[TriedCure] = []
         self.warnings: list[str] = []
         self.steps: list[Step] = []
         self.found: dict[str, dict[str, Any] | None] = {}
@@ -306,15 +327,16 @@ class PublicationSteps:
         return _PAST
 
     def _not_accepted(self, data: Path, past: list[PastLimit]) -> StepRefusal:
-        """What is left, which column causes it, the cheapest cure and what it costs, and how to accept it."""
-        left, cures = [], []
-        for one in past:
-            cure = cheapest_cure(data, self.table, one.outcome, one.limit)
-            by = "" if cure is None else f", by column{'s' if len(cure.steps) > 1 else ''} {in_words(list(cure.steps))}"
-            left.append(what_is_left(one) + by)
-            cures.append(_WITHOUT_COLUMN.format(one.criterion) if cure is None else cure.in_words())
-        cures.append(how_to_accept(past, self.rules.attacks))
-        return StepRefusal("attack", f"{'; '.join(left)}.", " ".join(cures), _PAST)
+        """What is left, which columns cause it, the cures that were tried and what they cost, and how to accept it."""
+        helping = columns_that_help(data, self.table, past)
+        self.cures = tried_cures(self.table, self.rules, helping)
+        by = f"; {in_words(helping)} {'do' if len(helping) > 1 else 'does'} it" if helping else ""
+        left = "; ".join(what_is_left(one) for one in past)
+        enough = [cure for cure in self.cures if cure.enough]
+        cure = (
+            f"The cheapest cure of {len(self.cures)} that were tried: {enough[0].in_words()}." if enough else _NO_CURE
+        )
+        return StepRefusal("attack", f"{left}{by}.", f"{cure} {how_to_accept(past, self.rules.attacks)}", _PAST)
 
     def _above_threshold(self) -> None:
         """Where more risk is left than the policy accepts and no model limits it, say so."""
@@ -377,12 +399,16 @@ class PublicationSteps:
     def _release(self, data: Path, seed: int | None, sign: str | Path | None, excel_safe: bool) -> str:
         assert self.changed is not None
         self.released = release(self.changed, data, shuffle=True, seed=seed, sign=sign, excel_safe=excel_safe)
+        self.warnings += nothing_left(self.table, self.changed)
+        self.warnings += [note for note in self.released.notes if LEAVES in note]
         self.warnings += unshown_orders(self.table, self.changed, Release.open(data).manifest)
         return self.released.verdict
 
     def _utility(self) -> Result:
         assert self.changed is not None
         names = self.rules.quasi_identifiers
+        if not names:
+            raise InputError("There are no quasi-identifiers, whose utility is compared.", "See what items lose.")
         if self.changed.quasi_identifiers != names:
             raise InputError("Ranges stand in two columns each: they are not compared.", "Release them as text.")
         found = quality(
@@ -401,6 +427,7 @@ class PublicationSteps:
         known = set(names)
         knowledge = {name: group for name, group in self.rules.knowledge.items() if set(group) <= known}
         roles = dict.fromkeys(self.rules.quasi_identifiers, "other") | dict.fromkeys(names, "quasi-identifier")
+        roles |= {name: self.rules.columns[name] for name in self.rules.set_columns}
         return self.rules.model_copy(update={"columns": roles, "knowledge": knowledge})
 
     def document(self) -> FindingsDocument:
@@ -413,7 +440,7 @@ class PublicationSteps:
             change["columns"] = self._columns(found.get("profile") or {})
         return FindingsDocument(
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            software=_software(),
+            software=software_versions(),
             data=self._data(),
             policy=policy_without_values(self.rules.as_written()),
             profile=found.get("profile"),
@@ -440,7 +467,7 @@ class PublicationSteps:
     def _notes(self) -> list[str]:
         """What the release warned about, in sentences."""
         notes = [] if self.released is None else self.released.notes
-        return [f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in [*notes, *self.warnings]]
+        return [f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in dict.fromkeys([*notes, *self.warnings])]
 
     def _columns(self, profiled: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Each column: its role, who decided it, why, and what was done to it."""
@@ -463,6 +490,7 @@ class PublicationSteps:
     def _data(self) -> dict[str, Any]:
         released = None if self.refusal is not None else self.released  # what was refused was not released
         return {
+            "name": None if self.source is None else Path(self.source).stem,
             "records": self.table.rows,
             "columns": len(self.table.columns),
             "released": 0 if released is None else released.written,
@@ -486,7 +514,8 @@ class PublicationSteps:
             missing,
             f"{who} are counted within this table: a person who is unique here may share their values with others "
             "outside it.",
-            f"An attacker is taken to know {', '.join(rules.quasi_identifiers)}, and no other column.",
+            f"An attacker is taken to know {', '.join([*rules.quasi_identifiers, *rules.set_columns])}, and no other "
+            "column.",
             "The attacks that were tried are those listed; that they fail does not prove that others do.",
             "Data that is published later, about the same people, can add to what an attacker knows.",
         ]
@@ -496,6 +525,14 @@ def _one(found: LeakRisk | LeakSeries) -> LeakRisk:
     return found if isinstance(found, LeakRisk) else found[0]
 
 
-def _software() -> dict[str, str]:
+def timed_step(name: str, work: Callable[[], str]) -> Step:
+    """A step that ended well, with its time."""
+    start = time.monotonic()
+    verdict = work()
+    return Step(name, time.monotonic() - start, verdict)
+
+
+def software_versions() -> dict[str, str]:
+    """What a release was made with."""
     packages = {name: version(name) for name in ("polars", "numpy", "scipy")}
     return {"shoal": __version__, "python": platform.python_version(), **packages}

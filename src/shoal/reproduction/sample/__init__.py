@@ -9,11 +9,12 @@ import polars as pl
 
 from shoal.errors import InputError, quoted
 from shoal.reproduction.sample.discharges import discharges
-from shoal.reproduction.sample.small import licences, ratings, trips
+from shoal.reproduction.sample.small import discharges_with_diagnosis, licences, ratings, trips
 
 # name -> (rows by default, generator)
 SAMPLES: dict[str, tuple[int, Callable[[int, int], Any]]] = {
     "discharges": (3_985_166, discharges),
+    "discharges-with-diagnosis": (3_985_166, discharges_with_diagnosis),
     "licences": (87_642, licences),
     "ratings": (200_000, ratings),
     "trips": (200_000, trips),
@@ -30,7 +31,10 @@ def sample_data(name: str = "discharges", rows: int | None = None, seed: int = 0
     ['oshpd_id', 'age_yrs', 'sex', 'ethncty']
     """
     if name not in SAMPLES:
-        raise InputError(f"There is no sample '{name}'.", f"There are: {quoted(SAMPLES)}.")
+        raise InputError(
+            f"There is no sample '{name}'.",
+            f"There are: {quoted([*SAMPLES, 'course'])}; the last is a folder of files.",
+        )
     default, generator = SAMPLES[name]
     rows = default if rows is None else rows
     if rows > MOST_ROWS:

@@ -9,6 +9,8 @@ share one world. The order of the draws is part of the format: golden values han
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
 
@@ -17,67 +19,12 @@ from shoal.storage import Array
 # Counties of California: people in 2009 in thousands, and the ZIP prefixes of their residents.
 
 
-# county code -> (people in thousands, three-digit ZIP prefixes)
-COUNTIES: dict[int, tuple[int, list[int]]] = {
-    1: (1510, [945, 946, 947]),
-    2: (1, [961]),
-    3: (38, [956]),
-    4: (220, [959]),
-    5: (46, [952]),
-    6: (21, [959]),
-    7: (1049, [945, 948]),
-    8: (29, [955]),
-    9: (181, [956, 957]),
-    10: (930, [936, 937]),
-    11: (28, [959]),
-    12: (135, [955]),
-    13: (175, [922]),
-    14: (19, [935]),
-    15: (840, [932, 933]),
-    16: (153, [932]),
-    17: (65, [954]),
-    18: (35, [961]),
-    19: (9819, [900, 902, 903, 904, 905, 906, 907, 908, 910, 911, 912, 913, 914, 915, 916, 917, 918, 935]),
-    20: (151, [936]),
-    21: (252, [949]),
-    22: (18, [953]),
-    23: (88, [954]),
-    24: (256, [953]),
-    25: (10, [961]),
-    26: (14, [935]),
-    27: (415, [939]),
-    28: (136, [945]),
-    29: (99, [959]),
-    30: (3010, [926, 927, 928]),
-    31: (348, [956, 957]),
-    32: (20, [959]),
-    33: (2190, [922, 925]),
-    34: (1419, [956, 958]),
-    35: (55, [950]),
-    36: (2035, [917, 923, 924]),
-    37: (3095, [919, 920, 921]),
-    38: (805, [941]),
-    39: (685, [952]),
-    40: (270, [934]),
-    41: (718, [940, 944]),
-    42: (424, [931, 934]),
-    43: (1782, [950, 951]),
-    44: (262, [950]),
-    45: (177, [960]),
-    46: (3, [959]),
-    47: (45, [960]),
-    48: (413, [945, 956]),
-    49: (484, [954]),
-    50: (514, [953]),
-    51: (95, [959]),
-    52: (63, [960]),
-    53: (14, [960]),
-    54: (442, [932]),
-    55: (55, [953]),
-    56: (823, [930]),
-    57: (201, [956]),
-    58: (72, [959]),
-}
+@cache
+def county_table() -> dict[int, tuple[int, list[int]]]:
+    """By the code of a county: people in thousands, and three-digit ZIP prefixes."""
+    text = files("shoal.reproduction.sample").joinpath("counties.csv").read_text("utf-8")
+    rows = [line.split(",") for line in text.splitlines()[1:]]
+    return {int(code): (int(people), [int(prefix) for prefix in prefixes.split()]) for code, people, prefixes in rows}
 
 
 QUASI_IDENTIFIERS = ["oshpd_id", "age_yrs", "sex", "ethncty", "race", "patzip", "patcnty", "los", "adm_qtr"]
@@ -131,10 +78,10 @@ def _generator(seed: int) -> np.random.Generator:
 def geography(seed: int, parameters: Parameters) -> Geography:
     """The world in which the patients live."""
     draw = _generator(seed)
-    counties = np.array(sorted(COUNTIES))
-    people = np.array([COUNTIES[county][0] for county in counties], float)
-    zips, zip_county, zip_weight = _zip_codes(draw, counties, people, parameters)
-    hospital, hospital_county, hospital_size = _hospitals(draw, counties, people, parameters)
+    codes = np.array(sorted(county_table()))
+    people = np.array([county_table()[code][0] for code in codes], float)
+    zips, zip_county, zip_weight = _zip_codes(draw, codes, people, parameters)
+    hospital, hospital_county, hospital_size = _hospitals(draw, codes, people, parameters)
 
     places = len(parameters.slots)
     near = np.zeros((len(zips), places), int)
@@ -161,7 +108,7 @@ def _zip_codes(
     zip_weight: list[float] = []
     used: set[int] = set()
     for county, count, population in zip(counties, wanted, people, strict=True):
-        prefixes = COUNTIES[county][1]
+        prefixes = county_table()[county][1]
         found: list[int] = []
         while len(found) < count:
             code = int(prefixes[draw.integers(len(prefixes))]) * 100 + int(draw.integers(1, 100))

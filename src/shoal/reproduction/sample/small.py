@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from shoal.reproduction.sample.discharges import discharges
+
 # Driving licences of a small region, in the image of the Italian open data that Pastore et al. examined.
 #
 # Fourteen columns: who lives where, born when, with which licence, since when; two thirds of the records lack some
@@ -88,6 +90,38 @@ def _dates(
     """A day within some years of a birthday."""
     start = (np.minimum(year, 2014) - 1970).astype("datetime64[Y]").astype("datetime64[D]")
     return np.minimum(start + draw.integers(0, 2500, rows) * _DAY, np.datetime64("2015-12-31"))
+
+
+# Discharges with the second confidential attribute of Sánchez et al., drawn beside the rest: the charge and all else
+# stay as they are without it.
+
+
+# ICD-9-CM codes of frequent principal diagnoses, by who has them: the youngest age, the oldest, the sex (0: both)
+_DIAGNOSES = (
+    (0, 0, 0, ("V3000", "V3001", "7742", "7706")),
+    (1, 14, 0, ("49392", "4661", "486", "5409", "2765")),
+    (15, 44, 2, ("650", "66411", "65421", "5750", "5990")),
+    (15, 44, 1, ("5409", "29620", "6826", "5770", "8208")),
+    (45, 64, 0, ("41401", "71536", "486", "5770", "1749", "1890")),
+    (65, 85, 0, ("42833", "0389", "486", "82021", "5849", "1519", "1749")),
+)
+
+
+def discharges_with_diagnosis(rows: int, seed: int = 0) -> pl.DataFrame:
+    """The discharges with `diag_p`, the principal diagnosis (ICD-9-CM), by age and sex.
+
+    >>> discharges_with_diagnosis(3).columns[-2:]
+    ['charge', 'diag_p']
+    """
+    frame = pl.DataFrame(discharges(rows, seed))
+    draw = np.random.default_rng([seed, rows])
+    age, sex = (frame[name].to_numpy() for name in ("age_yrs", "sex"))
+    codes = np.full(rows, "7999", "U5")
+    for youngest, oldest, of_sex, frequent in _DIAGNOSES:
+        who = (age >= youngest) & (age <= oldest) & ((of_sex == 0) | (sex == of_sex))
+        often = 1 / np.arange(1, len(frequent) + 1)
+        codes[who] = draw.choice(np.array(frequent), int(who.sum()), p=often / often.sum())
+    return frame.with_columns(pl.Series("diag_p", codes))
 
 
 # Ratings of films with dates, in the image of the sparse table that Narayanan and Shmatikov (2008) examined.

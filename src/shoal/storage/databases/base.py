@@ -6,11 +6,11 @@ import datetime
 import re
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -170,35 +170,6 @@ class DatabaseObject:
             raise InputError(f"{address.shown} exists already.", Message("Use `{force}` to replace it."))
 
 
-class StagedTable(Protocol):
-    """A table that was written in a transaction which is still open."""
-
-    def rows(self) -> DatabaseRows:
-        """Its rows in the order in which they were written."""
-
-    def publish(self) -> None:
-        """Give it its name, in place of a table that it replaces, and commit."""
-
-    def discard(self) -> None:
-        """Leave everything as it was; nothing to do once it was published."""
-
-
-class Database(Protocol):
-    """A kind of database."""
-
-    def open(self, address: Address) -> DatabaseRows:
-        """A table or a query, opened for reading only."""
-
-    def found(self, address: Address) -> DatabaseObject:
-        """What has the name of a table: where a release of this name would go."""
-
-    def reads(self, source: Address, target: Address) -> bool:
-        """Whether a table, a view or a query may read the table of a target."""
-
-    def stage(self, address: Address, frame: pl.DataFrame, replace: bool = False) -> StagedTable:
-        """Write a frame into a new table of an open transaction; what has the name is refused unless it is replaced."""
-
-
 def _taken(series: pl.Series, column: ColumnRead) -> pl.Series:
     """A batch of a column in the type that it is taken as."""
     if column.dtype is not None and series.dtype != column.dtype:
@@ -320,13 +291,6 @@ def needs(package: str, extra: str, system: str) -> InputError:
     return InputError(f"{system} needs the package {package}.", f"Install it: pip install 'shoal[{extra}]'.")
 
 
-def check_apart_by_case(frame: pl.DataFrame, system: str) -> None:
-    """Refuse columns whose names differ by upper and lower case alone, where a database does not tell them apart."""
-    folded = [name.lower() for name in frame.columns]
-    if twice := [name for name in frame.columns if folded.count(name.lower()) > 1]:
-        raise InputError(f"{system} does not tell '{twice[0]}' and '{twice[1]}' apart.", "Rename one.")
-
-
 def check_order(address: Address, names: Sequence[str], hidden: Sequence[str]) -> None:
     """Refuse an order by columns that are not there."""
     if missing := [name for name in address.order if name not in names and name not in hidden]:
@@ -355,6 +319,12 @@ def check_table(address: Address) -> str:
             f"{address.shown} names no table.", Message("Add ?table=NAME to the address, or give a {query}.")
         )
     return address.table
+
+
+def qualified_name(address: Address, table: str | None = None) -> str:
+    """A table of the schema that an address names, as SQL writes it."""
+    name = quoted_name(table or check_table(address))
+    return name if address.schema is None else f"{quoted_name(address.schema)}.{name}"
 
 
 def for_arrow(frame: pl.DataFrame, system: str, known: Callable[[pl.DataType], str | None]) -> pl.DataFrame:
@@ -394,9 +364,13 @@ class Staged(ABC):
         """The draft as SQL names it."""
         return self.qualified(self.draft)
 
-    @abstractmethod
     def qualified(self, table: str) -> str:
         """A table beside the draft as SQL names it."""
+        return qualified_name(self.address, table)
+
+    @abstractmethod
+    def fill(self, frame: pl.DataFrame, columns: str) -> None:
+        """Make the draft with these columns, and write a frame into it."""
 
     @abstractmethod
     def found(self) -> DatabaseObject:
@@ -448,3 +422,118 @@ class Staged(ABC):
             self.roll_back()
         with suppress(Exception):
             self.connection.close()
+
+
+# What every database does: a subclass says how it connects, what it reads of a source, and how a frame gets into it.
+
+
+@dataclass(frozen=True)
+class TypeNames:
+    """What types are called: decimals with their precision and scale, times with a zone and without."""
+
+    plain: Mapping[type[pl.DataType], str]
+    decimal: str
+    zoned: str
+    time: str
+
+    def of(self, dtype: pl.DataType) -> str | None:
+        """The name of a type; None where there is none."""
+        if isinstance(dtype, pl.Decimal):
+            return self.decimal.format(dtype.precision, dtype.scale)
+        if isinstance(dtype, pl.Datetime):
+            return self.zoned if dtype.time_zone else self.time
+        return self.plain.get(type(dtype))
+
+
+class Database(ABC):
+    """A kind of database."""
+
+    name: ClassVar[str]
+    types: ClassVar[TypeNames]
+    staged: ClassVar[type[Staged]]
+
+    @abstractmethod
+    def connect(self, address: Address, read_only: bool) -> Any:
+        """A connection to what an address names."""
+
+    @abstractmethod
+    def rows_of(self, connection: Any, address: Address, source: str, ordered: bool) -> DatabaseRows:
+        """The rows of a table or a query; `ordered`: it says in which order they come."""
+
+    @abstractmethod
+    def found(self, address: Address) -> DatabaseObject:
+        """What has the name of a table: where a release of this name would go."""
+
+    @abstractmethod
+    def reads(self, source: Address, target: Address) -> bool:
+        """Whether a table, a view or a query may read the table of a target."""
+
+    @abstractmethod
+    def check_names(self, frame: pl.DataFrame, address: Address) -> None:
+        """Refuse names that the database would not keep apart, or whole."""
+
+    def open(self, address: Address) -> DatabaseRows:
+        """A table or a query, opened for reading only."""
+        query = None if address.query is None else read_query(address.query)
+        source = qualified_name(address) if query is None else f"({query.text}\n)"
+        connection = self.connect(address, read_only=True)
+        try:
+            with refusals(address):
+                ordered = bool(address.order) or (query is not None and query.ordered)
+                return self.rows_of(connection, address, source, ordered)
+        except BaseException:
+            connection.close()
+            raise
+
+    def stage(self, address: Address, frame: pl.DataFrame, replace: bool = False) -> Staged:
+        """Write a frame into a new table of an open transaction; what has the name is refused unless it is replaced."""
+        check_table(address)
+        frame = for_arrow(frame, self.name, self.types.of)
+        self.check_names(frame, address)
+        staged = self.staged(self.connect(address, read_only=False), address, replace)
+        try:
+            with refusals(address):
+                columns = [f"{quoted_name(name)} {self.types.of(dtype)}" for name, dtype in frame.schema.items()]
+                staged.fill(frame, ", ".join(columns))
+        except BaseException:
+            staged.discard()
+            raise
+        return staged
+
+
+class FileDatabase(Database):
+    """A database that is a file."""
+
+    schema: ClassVar[str | None] = None
+
+    @abstractmethod
+    def kind(self, connection: Any, address: Address) -> str | None:
+        """What has the name of a table."""
+
+    @abstractmethod
+    def leads_to(self, connection: Any, words: Collection[str], source: Address, target: Address) -> bool:
+        """Whether the words of a query, or the name of a table, lead to the table of a target in the same file."""
+
+    def found(self, address: Address) -> DatabaseObject:
+        """What has the name of a table."""
+        name = "" if address.file is None else address.file.name
+        schema = None if self.schema is None else address.schema or self.schema
+        check_table(address)
+        if address.file is None or not address.file.exists():
+            return DatabaseObject(None, name, schema)
+        with closing(self.connect(address, read_only=True)) as connection, refusals(address):
+            return DatabaseObject(self.kind(connection, address), name, schema)
+
+    def reads(self, source: Address, target: Address) -> bool:
+        """Whether a query, or a view with all that is behind it, names the table of a target in the same file."""
+        if not is_same_file(source, target):
+            return False
+        words = [check_table(source)] if source.query is None else read_query(source.query).words
+        with closing(self.connect(source, read_only=True)) as connection, refusals(source):
+            return self.leads_to(connection, words, source, target)
+
+    def check_names(self, frame: pl.DataFrame, address: Address) -> None:
+        """Refuse columns whose names differ by upper and lower case alone, which no file keeps apart."""
+        folded = [name.lower() for name in frame.columns]
+        if twice := [name for name in frame.columns if folded.count(name.lower()) > 1]:
+            raise InputError(f"{self.name} does not tell '{twice[0]}' and '{twice[1]}' apart.", "Rename one.")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -15,16 +15,14 @@ from shoal.storage.databases.base import (
     ColumnRead,
     DatabaseObject,
     DatabaseRows,
+    FileDatabase,
     Staged,
+    TypeNames,
     arrow_of,
-    check_apart_by_case,
     check_order,
     check_table,
-    for_arrow,
-    is_same_file,
     needs,
     quoted_name,
-    read_query,
     refusals,
     selection,
     words_behind,
@@ -49,85 +47,21 @@ _TYPES = {
 }  # fmt: skip
 
 
-class DuckDB:
-    """Files of DuckDB."""
-
-    def open(self, address: Address) -> DatabaseRows:
-        """A table or a query of a file that is opened for reading only."""
-        query = None if address.query is None else read_query(address.query)
-        source = _qualified(address) if query is None else f"({query.text}\n)"
-        connection = _connect(address, read_only=True)
-        try:
-            with refusals(address):
-                columns = _columns(connection, source)
-                check_order(address, [column.name for column in columns], ("rowid",))
-                ordered = bool(address.order) or (query is not None and query.ordered)
-                rows = _rows(connection, address, source, columns, ordered)
-                if query is None:
-                    rows.estimate = int(connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0])
-                return rows
-        except BaseException:
-            connection.close()
-            raise
-
-    def found(self, address: Address) -> DatabaseObject:
-        """What has the name of a table."""
-        name, schema = "" if address.file is None else address.file.name, address.schema or "main"
-        check_table(address)
-        if address.file is None or not address.file.exists():
-            return DatabaseObject(None, name, schema)
-        with closing(_connect(address, read_only=True)) as connection, refusals(address):
-            return DatabaseObject(_kind(connection, address), name, schema)
-
-    def reads(self, source: Address, target: Address) -> bool:
-        """Whether a query, or a view with all views and macros behind it, names the table of a target in its file."""
-        if not is_same_file(source, target):
-            return False
-        words = [check_table(source)] if source.query is None else read_query(source.query).words
-        with closing(_connect(source, read_only=True)) as connection, refusals(source):
-            if source.query is None and _kind(connection, source) == "table":
-                return _named(source) == _named(target)
-            found = connection.execute(
-                "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal UNION ALL "
-                "SELECT function_name, macro_definition FROM duckdb_functions() WHERE macro_definition IS NOT NULL "
-                "AND NOT internal"
-            ).fetchall()
-        definitions: dict[str, str] = {}
-        for name, text in found:  # one name may be that of several, in schemas of their own
-            definitions[str(name).lower()] = f"{definitions.get(str(name).lower(), '')} {text}"
-        return bool(words_behind(words, definitions) & {check_table(target).lower(), "query", "query_table"})
-
-    def stage(self, address: Address, frame: pl.DataFrame, replace: bool = False) -> _Staged:
-        """Write a frame into a new table of an open transaction."""
-        check_table(address)
-        frame = for_arrow(frame, "DuckDB", _type_of)
-        check_apart_by_case(frame, "DuckDB")
-        connection = _connect(address, read_only=False)
-        staged = _Staged(connection, address, replace)
-        try:
-            with refusals(address):
-                connection.execute("BEGIN")
-                staged.check()
-                columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
-                connection.execute(f"CREATE TABLE {staged.name} ({columns})")
-                connection.register("shoal_frame", arrow_of(frame))
-                connection.execute(f"INSERT INTO {staged.name} SELECT * FROM shoal_frame")
-                connection.unregister("shoal_frame")
-        except BaseException:
-            staged.discard()
-            raise
-        return staged
-
-
 class _Staged(Staged):
-    def qualified(self, table: str) -> str:
-        return _qualified(self.address, table)
-
     def found(self) -> DatabaseObject:
-        return DatabaseObject(_kind(self.connection, self.address), "", None)
+        return DatabaseObject(DUCKDB.kind(self.connection, self.address), "", None)
 
     def run(self, statement: str) -> None:
         self.connection.execute(statement)
+
+    def fill(self, frame: pl.DataFrame, columns: str) -> None:
+        """In a transaction of its own."""
+        self.run("BEGIN")
+        self.check()
+        self.run(f"CREATE TABLE {self.name} ({columns})")
+        self.connection.register("shoal_frame", arrow_of(frame))
+        self.run(f"INSERT INTO {self.name} SELECT * FROM shoal_frame")
+        self.connection.unregister("shoal_frame")
 
     def in_order(self) -> DatabaseRows:
         return _rows(self.connection, self.address, self.name, _columns(self.connection, self.name), True)
@@ -141,41 +75,68 @@ class _Staged(Staged):
         self.run("ROLLBACK")
 
 
-def _connect(address: Address, read_only: bool) -> Any:
-    try:
-        import duckdb
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise needs("duckdb", "duckdb", "DuckDB") from None
-    if read_only and not (address.file is not None and address.file.is_file()):
-        raise InputError(
-            f"There is no file {address.database}.",
-            "Check the name; duckdb:////file is an absolute path.",
-        )
-    with refusals(address):
-        connection = duckdb.connect(address.database, read_only=read_only, config=_SETTINGS)
-        for setting in _LOCKED:
-            connection.execute(f"SET {setting}")
-        return connection
+class DuckDB(FileDatabase):
+    """Files of DuckDB."""
 
+    name = "DuckDB"
+    schema = "main"
+    types = TypeNames(_TYPES, "DECIMAL({}, {})", "TIMESTAMPTZ", "TIMESTAMP")
+    staged = _Staged
 
-def _qualified(address: Address, table: str | None = None) -> str:
-    name = quoted_name(table or check_table(address))
-    return name if address.schema is None else f"{quoted_name(address.schema)}.{name}"
+    def connect(self, address: Address, read_only: bool) -> Any:
+        """The file alone: no other file, no address."""
+        try:
+            import duckdb
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise needs("duckdb", "duckdb", "DuckDB") from None
+        if read_only and not (address.file is not None and address.file.is_file()):
+            raise InputError(
+                f"There is no file {address.database}.",
+                "Check the name; duckdb:////file is an absolute path.",
+            )
+        with refusals(address):
+            connection = duckdb.connect(address.database, read_only=read_only, config=_SETTINGS)
+            for setting in _LOCKED:
+                connection.execute(f"SET {setting}")
+            return connection
+
+    def rows_of(self, connection: Any, address: Address, source: str, ordered: bool) -> DatabaseRows:
+        """Its columns by their types; how many rows a table has is counted."""
+        columns = _columns(connection, source)
+        check_order(address, [column.name for column in columns], ("rowid",))
+        rows = _rows(connection, address, source, columns, ordered)
+        if address.query is None:
+            rows.estimate = int(connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0])
+        return rows
+
+    def kind(self, connection: Any, address: Address) -> str | None:
+        """What has the name, by the catalogue."""
+        found = connection.execute(
+            "SELECT table_type FROM information_schema.tables WHERE lower(table_name) = lower(?) "
+            "AND lower(table_schema) = lower(?) AND table_catalog = current_database()",
+            [address.table, address.schema or "main"],
+        ).fetchall()
+        return None if not found else {"BASE TABLE": "table"}.get(found[0][0], str(found[0][0]).lower())
+
+    def leads_to(self, connection: Any, words: Collection[str], source: Address, target: Address) -> bool:
+        """By the definitions of views and macros."""
+        if source.query is None and self.kind(connection, source) == "table":
+            return _named(source) == _named(target)
+        found = connection.execute(
+            "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal UNION ALL "
+            "SELECT function_name, macro_definition FROM duckdb_functions() WHERE macro_definition IS NOT NULL "
+            "AND NOT internal"
+        ).fetchall()
+        definitions: dict[str, str] = {}
+        for name, text in found:  # one name may be that of several, in schemas of their own
+            definitions[str(name).lower()] = f"{definitions.get(str(name).lower(), '')} {text}"
+        return bool(words_behind(words, definitions) & {check_table(target).lower(), "query", "query_table"})
 
 
 def _named(address: Address) -> tuple[str, str]:
     """Schema and table, without regard to upper and lower case."""
     return (address.schema or "main").lower(), check_table(address).lower()
-
-
-def _kind(connection: Any, address: Address) -> str | None:
-    found = connection.execute(
-        "SELECT table_type FROM information_schema.tables WHERE lower(table_name) = lower(?) "
-        "AND lower(table_schema) = lower(?) AND table_catalog = current_database()",
-        [address.table, address.schema or "main"],
-    ).fetchall()
-    return None if not found else {"BASE TABLE": "table"}.get(found[0][0], str(found[0][0]).lower())
 
 
 def _columns(connection: Any, source: str) -> list[ColumnRead]:
@@ -204,14 +165,6 @@ def _rows(connection: Any, address: Address, source: str, columns: list[ColumnRe
                 yield frame
 
     return DatabaseRows(columns, batches, ordered, close=connection.close)
-
-
-def _type_of(dtype: pl.DataType) -> str | None:
-    if isinstance(dtype, pl.Decimal):
-        return f"DECIMAL({dtype.precision}, {dtype.scale})"
-    if isinstance(dtype, pl.Datetime):
-        return "TIMESTAMPTZ" if dtype.time_zone else "TIMESTAMP"
-    return _TYPES.get(type(dtype))
 
 
 DUCKDB = DuckDB()

@@ -15,14 +15,16 @@ from shoal.errors import InputError
 from shoal.storage.databases.address import Address
 from shoal.storage.databases.base import (
     ColumnRead,
+    Database,
     DatabaseObject,
     DatabaseRows,
     Staged,
+    TypeNames,
     arrow_of,
     check_order,
     check_table,
-    for_arrow,
     needs,
+    qualified_name,
     quoted_name,
     read_query,
     refusals,
@@ -66,26 +68,54 @@ SELECT count(*) > 0 AS found FROM seen WHERE oid = to_regclass($2)
 """
 
 
-class PostgreSQL:
+class _Staged(Staged):
+    def lock(self) -> None:
+        """Keep other releases from this name until the end, and find the one schema in which everything happens."""
+        self.address = replace(self.address, schema=self.found().schema)
+        asked = "SELECT pg_try_advisory_xact_lock(hashtextextended('shoal ' || $1, 0)) AS free"
+        if not _first(self.connection, asked, (qualified_name(self.address),))["free"]:
+            raise InputError(f"Another release into {self.address.shown} is being written.", "Try again later.")
+        self.check()
+
+    def found(self) -> DatabaseObject:
+        return _found(self.connection, self.address)
+
+    def run(self, statement: str) -> None:
+        _run(self.connection, statement)
+
+    def fill(self, frame: pl.DataFrame, columns: str) -> None:
+        """By COPY."""
+        self.lock()
+        self.run(f"CREATE TABLE {self.name} ({columns})")
+        with self.connection.cursor() as cursor:
+            cursor.adbc_ingest(self.draft, arrow_of(frame), mode="append", db_schema_name=self.address.schema)
+
+    def in_order(self) -> DatabaseRows:
+        """One process reads from the first page on."""
+        self.run("SET LOCAL synchronize_seqscans = off")
+        self.run("SET LOCAL max_parallel_workers_per_gather = 0")
+        return _rows(self.connection, self.address, self.name, _columns(self.connection, self.name), True)
+
+
+class PostgreSQL(Database):
     """Servers of PostgreSQL; credentials come from PGPASSWORD, ~/.pgpass or a service file, never from an address."""
 
-    def open(self, address: Address) -> DatabaseRows:
-        """A table or a query in a transaction that only reads."""
-        query = None if address.query is None else read_query(address.query)
-        source = _qualified(address) if query is None else f"({query.text}\n)"
-        connection = _connect(address)
-        try:
-            with refusals(address):
-                _run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                columns = _columns(connection, source)
-                check_order(address, [column.name for column in columns], ("ctid",))
-                ordered = bool(address.order) or (query is not None and query.ordered)
-                rows = _rows(connection, address, source, columns, ordered)
-                rows.estimate = _estimate(connection, source)
-                return rows
-        except BaseException:
-            connection.close()
-            raise
+    name = "PostgreSQL"
+    types = TypeNames(_TYPES, "numeric({}, {})", "timestamptz", "timestamp")
+    staged = _Staged
+
+    def connect(self, address: Address, read_only: bool) -> Any:
+        """A session; a transaction that only reads says so itself."""
+        return _connect(address)
+
+    def rows_of(self, connection: Any, address: Address, source: str, ordered: bool) -> DatabaseRows:
+        """In a transaction that only reads."""
+        _run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        columns = _columns(connection, source)
+        check_order(address, [column.name for column in columns], ("ctid",))
+        rows = _rows(connection, address, source, columns, ordered)
+        rows.estimate = _estimate(connection, source)
+        return rows
 
     def found(self, address: Address) -> DatabaseObject:
         """What has the name of a table, in the schema into which a new table goes."""
@@ -104,58 +134,17 @@ class PostgreSQL:
             here = _server_of(connection)
             if here[0] != there[0] or not set(here[1:]) & set(there[1:]) - {None}:
                 return False
-            start = _qualified(source) if source.query is None else "pg_catalog.pg_class"
+            start = qualified_name(source) if source.query is None else "pg_catalog.pg_class"
             words = [] if source.query is None else sorted(read_query(source.query).words)
-            asked = (start, _qualified(replace(target, schema=schema)), chr(1).join(words))
+            asked = (start, qualified_name(replace(target, schema=schema)), chr(1).join(words))
             return bool(_first(connection, _LEADS_TO, asked)["found"])
 
-    def stage(self, address: Address, frame: pl.DataFrame, replace: bool = False) -> _Staged:
-        """Write a frame into a new table of an open transaction, by COPY."""
-        frame = for_arrow(frame, "PostgreSQL", _type_of)
+    def check_names(self, frame: pl.DataFrame, address: Address) -> None:
+        """Refuse names that the server would cut."""
         if long := [name for name in [*frame.columns, check_table(address)] if len(name.encode()) > _LONGEST_NAME]:
             raise InputError(
                 f"'{long[0]}' is longer than the {_LONGEST_NAME} bytes of a name in PostgreSQL.", "Rename it."
             )
-        connection = _connect(address)
-        staged = _Staged(connection, address, replace)
-        try:
-            with refusals(address):
-                staged.lock()
-                columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
-                _run(connection, f"CREATE TABLE {staged.name} ({columns})")
-                with connection.cursor() as cursor:
-                    cursor.adbc_ingest(
-                        staged.draft, arrow_of(frame), mode="append", db_schema_name=staged.address.schema
-                    )
-        except BaseException:
-            staged.discard()
-            raise
-        return staged
-
-
-class _Staged(Staged):
-    def lock(self) -> None:
-        """Keep other releases from this name until the end, and find the one schema in which everything happens."""
-        self.address = replace(self.address, schema=self.found().schema)
-        asked = "SELECT pg_try_advisory_xact_lock(hashtextextended('shoal ' || $1, 0)) AS free"
-        if not _first(self.connection, asked, (_qualified(self.address),))["free"]:
-            raise InputError(f"Another release into {self.address.shown} is being written.", "Try again later.")
-        self.check()
-
-    def qualified(self, table: str) -> str:
-        return _qualified(self.address, table)
-
-    def found(self) -> DatabaseObject:
-        return _found(self.connection, self.address)
-
-    def run(self, statement: str) -> None:
-        _run(self.connection, statement)
-
-    def in_order(self) -> DatabaseRows:
-        """One process reads from the first page on."""
-        self.run("SET LOCAL synchronize_seqscans = off")
-        self.run("SET LOCAL max_parallel_workers_per_gather = 0")
-        return _rows(self.connection, self.address, self.name, _columns(self.connection, self.name), True)
 
 
 def _connect(address: Address) -> Any:
@@ -220,11 +209,6 @@ def _server_of(connection: Any) -> tuple[Any, ...]:
     return found["database"], found["start"], known
 
 
-def _qualified(address: Address, table: str | None = None) -> str:
-    name = quoted_name(table or check_table(address))
-    return name if address.schema is None else f"{quoted_name(address.schema)}.{name}"
-
-
 def _columns(connection: Any, source: str) -> list[ColumnRead]:
     with connection.cursor() as cursor:
         schema = cursor.adbc_execute_schema(f"SELECT * FROM {source} AS asked")
@@ -283,14 +267,6 @@ def _estimate(connection: Any, source: str) -> int:
         return int(json.loads(plan)[0]["Plan"]["Plan Rows"])
     except (ValueError, KeyError, IndexError, TypeError):
         return 0
-
-
-def _type_of(dtype: pl.DataType) -> str | None:
-    if isinstance(dtype, pl.Decimal):
-        return f"numeric({dtype.precision}, {dtype.scale})"
-    if isinstance(dtype, pl.Datetime):
-        return "timestamptz" if dtype.time_zone else "timestamp"
-    return _TYPES.get(type(dtype))
 
 
 POSTGRESQL = PostgreSQL()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -16,16 +15,14 @@ from shoal.storage.databases.base import (
     ColumnRead,
     DatabaseObject,
     DatabaseRows,
+    FileDatabase,
     Staged,
+    TypeNames,
     arrow_of,
-    check_apart_by_case,
     check_order,
     check_table,
-    for_arrow,
-    is_same_file,
     needs,
     quoted_name,
-    read_query,
     refusals,
     selection,
     words_behind,
@@ -47,91 +44,73 @@ _TYPES = {
 }  # fmt: skip
 
 
-class SQLite:
-    """Files of SQLite."""
-
-    def open(self, address: Address) -> DatabaseRows:
-        """A table or a query of a file that is opened for reading only."""
-        query = None if address.query is None else read_query(address.query)
-        source = quoted_name(check_table(address)) if query is None else f"({query.text}\n)"
-        connection = _connect(address, "ro")
-        try:
-            with refusals(address):
-                names = _names(connection, source)
-                check_order(address, names, ("rowid",))
-                ordered = bool(address.order) or (query is not None and query.ordered)
-                return _rows(connection, address, source, names, ordered)
-        except BaseException:
-            connection.close()
-            raise
-
-    def found(self, address: Address) -> DatabaseObject:
-        """What has the name of a table."""
-        name = "" if address.file is None else address.file.name
-        check_table(address)
-        if address.file is None or not address.file.exists():
-            return DatabaseObject(None, name, None)
-        with closing(_connect(address, "ro")) as connection, refusals(address):
-            return DatabaseObject(_kind(connection, address), name, None)
-
-    def reads(self, source: Address, target: Address) -> bool:
-        """Whether a query, or a view with all views behind it, names the table of a target in the same file."""
-        if not is_same_file(source, target):
-            return False
-        words = [check_table(source)] if source.query is None else read_query(source.query).words
-        with closing(_connect(source, "ro")) as connection, refusals(source):
-            views = _table(connection, "SELECT name, sql FROM sqlite_master WHERE type = 'view'").to_pylist()
-        definitions = {str(view["name"]).lower(): str(view["sql"]) for view in views}
-        return check_table(target).lower() in words_behind(words, definitions)
-
-    def stage(self, address: Address, frame: pl.DataFrame, replace: bool = False) -> _Staged:
-        """Write a frame into a new table of an open transaction, which keeps others from writing."""
-        check_table(address)
-        frame = for_arrow(frame, "SQLite", _type_of)
-        check_apart_by_case(frame, "SQLite")
-        connection = _connect(address, "rwc")
-        staged = _Staged(connection, address, replace)
-        try:
-            with refusals(address):
-                columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
-                _table(connection, "PRAGMA secure_delete = ON")  # what is replaced stays in no free page
-                _run(connection, f"CREATE TABLE {staged.name} ({columns})")
-                staged.check()
-                with connection.cursor() as cursor:
-                    cursor.adbc_ingest(staged.draft, arrow_of(_as_stored(frame)), mode="append")
-        except BaseException:
-            staged.discard()
-            raise
-        return staged
-
-
 class _Staged(Staged):
-    def qualified(self, table: str) -> str:
-        return quoted_name(table)
-
     def found(self) -> DatabaseObject:
-        return DatabaseObject(_kind(self.connection, self.address), "", None)
+        return DatabaseObject(SQLITE.kind(self.connection, self.address), "", None)
 
     def run(self, statement: str) -> None:
         _run(self.connection, statement)
+
+    def fill(self, frame: pl.DataFrame, columns: str) -> None:
+        """The transaction keeps others from writing."""
+        _table(self.connection, "PRAGMA secure_delete = ON")  # what is replaced stays in no free page
+        self.run(f"CREATE TABLE {self.name} ({columns})")
+        self.check()
+        with self.connection.cursor() as cursor:
+            cursor.adbc_ingest(self.draft, arrow_of(_as_stored(frame)), mode="append")
 
     def in_order(self) -> DatabaseRows:
         return _rows(self.connection, self.address, self.name, _names(self.connection, self.name), True)
 
 
-def _connect(address: Address, mode: str) -> Any:
-    try:
-        import pyarrow  # noqa: F401
-        from adbc_driver_sqlite import dbapi
-    except ImportError:
-        raise needs("adbc-driver-sqlite", "sqlite", "SQLite") from None
-    if mode == "ro" and not (address.file is not None and address.file.is_file()):
-        raise InputError(
-            f"There is no file {address.database}.",
-            "Check the name; sqlite://// with four slashes is an absolute path.",
+class SQLite(FileDatabase):
+    """Files of SQLite."""
+
+    name = "SQLite"
+    types = TypeNames(_TYPES, "DECIMAL_TEXT({}, {})", "TIMESTAMPTZ_TEXT", "TIMESTAMP_TEXT")
+    staged = _Staged
+
+    def connect(self, address: Address, read_only: bool) -> Any:
+        """The file, made where it is written and not there."""
+        try:
+            import pyarrow  # noqa: F401
+            from adbc_driver_sqlite import dbapi
+        except ImportError:
+            raise needs("adbc-driver-sqlite", "sqlite", "SQLite") from None
+        if read_only and not (address.file is not None and address.file.is_file()):
+            raise InputError(
+                f"There is no file {address.database}.",
+                "Check the name; sqlite://// with four slashes is an absolute path.",
+            )
+        with refusals(address):
+            return dbapi.connect(f"file:{quote(address.database)}?mode={'ro' if read_only else 'rwc'}")
+
+    def rows_of(self, connection: Any, address: Address, source: str, ordered: bool) -> DatabaseRows:
+        """Its columns by the values that they hold."""
+        names = _names(connection, source)
+        check_order(address, names, ("rowid",))
+        return _rows(connection, address, source, names, ordered)
+
+    def kind(self, connection: Any, address: Address) -> str | None:
+        """What has the name: a table of its own pages, or something that gives other rows than it keeps."""
+        statement = (
+            "SELECT type, rootpage FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = lower(?)"
         )
-    with refusals(address):
-        return dbapi.connect(f"file:{quote(address.database)}?mode={mode}")
+        found = _table(connection, statement, (check_table(address),)).to_pylist()
+        if not found:
+            return None
+        if found[0]["type"] == "table" and not found[0]["rootpage"]:
+            return "virtual table"
+        triggers = "SELECT count(*) AS found FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?)"
+        if _table(connection, triggers, (check_table(address),))["found"][0].as_py():
+            return f"{found[0]['type']} with triggers"
+        return str(found[0]["type"])
+
+    def leads_to(self, connection: Any, words: Collection[str], source: Address, target: Address) -> bool:
+        """By the definitions of views."""
+        views = _table(connection, "SELECT name, sql FROM sqlite_master WHERE type = 'view'").to_pylist()
+        definitions = {str(view["name"]).lower(): str(view["sql"]) for view in views}
+        return check_table(target).lower() in words_behind(words, definitions)
 
 
 def _run(connection: Any, statement: str) -> None:
@@ -143,20 +122,6 @@ def _table(connection: Any, statement: str, parameters: Sequence[str] | None = N
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return cursor.fetch_arrow_table()
-
-
-def _kind(connection: Any, address: Address) -> str | None:
-    """What has the name: a table of its own pages, or something that gives other rows than it keeps."""
-    statement = "SELECT type, rootpage FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = lower(?)"
-    found = _table(connection, statement, (check_table(address),)).to_pylist()
-    if not found:
-        return None
-    if found[0]["type"] == "table" and not found[0]["rootpage"]:
-        return "virtual table"
-    triggers = "SELECT count(*) AS found FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?)"
-    if _table(connection, triggers, (check_table(address),))["found"][0].as_py():
-        return f"{found[0]['type']} with triggers"
-    return str(found[0]["type"])
 
 
 def _names(connection: Any, source: str) -> list[str]:
@@ -275,14 +240,6 @@ def _as_stored(frame: pl.DataFrame) -> pl.DataFrame:
             series = series.cast(pl.String)
         found.append(series)
     return pl.DataFrame(found)
-
-
-def _type_of(dtype: pl.DataType) -> str | None:
-    if isinstance(dtype, pl.Decimal):
-        return f"DECIMAL_TEXT({dtype.precision}, {dtype.scale})"
-    if isinstance(dtype, pl.Datetime):
-        return "TIMESTAMPTZ_TEXT" if dtype.time_zone else "TIMESTAMP_TEXT"
-    return _TYPES.get(type(dtype))
 
 
 SQLITE = SQLite()

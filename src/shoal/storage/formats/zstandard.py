@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 if sys.version_info >= (3, 14):
-    from compression.zstd import DecompressionParameter, ZstdError, ZstdFile, compress
+    from compression.zstd import DecompressionParameter, ZstdError, ZstdFile, compress, get_frame_size
 else:
-    from backports.zstd import DecompressionParameter, ZstdError, ZstdFile, compress
+    from backports.zstd import DecompressionParameter, ZstdError, ZstdFile, compress, get_frame_size
 
-__all__ = ["DecompressionParameter", "ZstdError", "ZstdFile", "compress"]
+__all__ = ["DecompressionParameter", "ZstdError", "ZstdFile", "compress", "get_frame_size"]

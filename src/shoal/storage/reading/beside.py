@@ -19,11 +19,28 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.storage.formats import format_of_file
-from shoal.storage.reading.bytes import damage_as_error
-from shoal.storage.reading.hostile import Damaged, FlatTable, Reader, check_parquet, messages_of, root_of
+from shoal.storage.reading.bytes import Compression, compression_of, damage_as_error
+from shoal.storage.reading.hostile import (
+    Damaged,
+    FlatTable,
+    Reader,
+    between_messages,
+    check_parquet,
+    messages_of,
+    root_of,
+)
+from shoal.storage.reading.limits import within_limits
 from shoal.storage.table import Table
 
 _HEAD = 64
+# the last three bytes by which a part that zstd skips begins, and how much of a gzip file is unpacked at once
+_SKIPPED, _PIECE = b"\x2a\x4d\x18", 1 << 16
+# who writes Parquet, as these libraries name themselves; and the fields of a footer that is not encrypted
+_WRITER = re.compile(
+    rb"(shoal|Polars( \(python\))?|parquet-(mr|cpp-arrow|rs|rs-arrow)|DuckDB)( version v?[0-9]+(\.[0-9a-z+]+){0,6})?"
+    rb"( \(build [0-9a-f]{0,40}\))?"
+)
+_FOOTER_FIELDS = {1, 2, 3, 4, 5, 6, 7}
 # writers cut texts of so many bytes where they say which is the least and the greatest
 _CUT = 16
 
@@ -43,12 +60,13 @@ def held_beside(path: Path, table: Table) -> list[str]:
     with path.open("rb") as file:
         head = file.read(_HEAD)
     form = format_of_file(head, [end.lower() for end in path.suffixes])
-    if form is None or form.name in ("CSV", "JSON lines"):
-        return ["a comment in its gzip header"] if head.startswith(b"\x1f\x8b") and head[3] & 0b10100 else []
-    if form.write is None or path.suffix.lower() in (".xls", ".xlsb", ".xlsm"):
+    is_text = form is None or form.name in ("CSV", "JSON lines")
+    if form is not None and not is_text and (form.write is None or path.suffix.lower() in (".xls", ".xlsb", ".xlsm")):
         return [f"what {form.name} files have room for: it was not looked at, write a format that shoal writes"]
     looked = {"Parquet": _of_parquet, "Arrow": _of_arrow, "Avro": _of_avro}
     try:
+        if form is None or is_text:
+            return list(dict.fromkeys(_of_compressed(path, head)))
         if form.name in looked:
             return list(dict.fromkeys(looked[form.name](path)))
         return list(_of_workbook(path, table) if form.name == "Excel" else _of_labels(table))
@@ -56,8 +74,49 @@ def held_beside(path: Path, table: Table) -> list[str]:
         raise InputError(f"{path} is damaged: its parts do not fit together.", "Copy or export it again.") from None
 
 
+def _of_compressed(path: Path, head: bytes) -> Iterator[str]:
+    """Of a gzip or zstd file: what stands in and between its parts, which readers pass over."""
+    from shoal.storage.formats.zstandard import ZstdError, get_frame_size
+
+    compression = compression_of(head)
+    if compression is Compression.NONE:
+        return
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        at = 0
+        while at < len(data):
+            if compression is Compression.ZSTD:
+                if data[at + 1 : at + 4] == _SKIPPED:
+                    yield "a part that zstd skips"
+                with memoryview(data) as whole, whole[at:] as rest:
+                    try:
+                        at += get_frame_size(rest)
+                    except ZstdError:
+                        raise Damaged from None
+                continue
+            if data[at : at + 2] != head[:2]:
+                yield "bytes after the end of its gzip stream"
+                return
+            if data[at + 3]:
+                yield "a name, a comment or a field in its gzip header"
+            at = _end_of_gzip(data, at)
+
+
+def _end_of_gzip(data: mmap, at: int) -> int:
+    """Just past one stream of a gzip file."""
+    stream = zlib.decompressobj(wbits=31)
+    while not stream.eof:
+        if at >= len(data):
+            raise Damaged
+        piece = data[at : at + _PIECE]
+        at += len(piece)
+        stream.decompress(piece)
+    return at - len(stream.unused_data)
+
+
 def _of_parquet(path: Path) -> Iterator[str]:
     about = check_parquet(path, ()).about
+    if not _WRITER.fullmatch(about.get(6, b"")) or set(about) - _FOOTER_FIELDS:
+        yield "a writer that there is not, or fields that nobody reads"
     columns = [(element[4].decode(), element.get(3) == 1) for element in about[2][1:]]
     for entry in about.get(5) or []:
         if _is_of_spark(entry[1], entry.get(2) or b"", columns):
@@ -119,7 +178,8 @@ def _different(path: Path, row: int, rows: int, names: list[str]) -> dict[str, p
     if not names or not rows:
         return {name: pl.Series([], dtype=pl.Null) for name in names}
     with damage_as_error(path):
-        frame = pl.scan_parquet(path, glob=False, hive_partitioning=False).select(names).slice(row, rows).collect()
+        stretch = pl.scan_parquet(path, glob=False, hive_partitioning=False).select(names).slice(row, rows)
+        frame = within_limits(path, stretch.collect)
     # 0.0 and -0.0 are two entries
     known = [one.cast(pl.String) if one.dtype.is_float() else one for one in frame.get_columns()]
     return {one.name: series.drop_nulls().unique() for one, series in zip(frame.get_columns(), known, strict=True)}
@@ -181,6 +241,8 @@ def _of_arrow(path: Path) -> Iterator[str]:
             if any(True for _ in footer.structs(4, 4)):
                 yield "metadata in its footer"
             yield from _of_schema(footer.table(1))
+        if any(gap.strip(b"\0") for gap in between_messages(data, stream)):
+            yield "bytes that belong to none of its parts"
         entries = 0
         for message in messages_of(data, stream):
             if any(True for _ in message.structs(4, 4)):
@@ -191,7 +253,7 @@ def _of_arrow(path: Path) -> Iterator[str]:
                 entries += message.table(2).table(1).number(0, "q")
     if entries:
         with damage_as_error(path):
-            frame = pl.read_ipc_stream(path) if stream else pl.read_ipc(path)
+            frame = within_limits(path, lambda: pl.read_ipc_stream(path) if stream else pl.read_ipc(path))
         coded = [one.drop_nulls() for one in frame.get_columns() if isinstance(one.dtype, (pl.Categorical, pl.Enum))]
         if entries > sum(one.n_unique() if len(one) else 0 for one in coded):
             yield "dictionary entries that no cell uses"

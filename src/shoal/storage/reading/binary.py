@@ -15,6 +15,7 @@ from shoal.storage.reading.bytes import Compression, chunks, damage_as_error, pa
 from shoal.storage.reading.files import TableFile
 from shoal.storage.reading.frames import ROWS_PER_BATCH
 from shoal.storage.reading.hostile import check_arrow, check_parquet
+from shoal.storage.reading.limits import within_limits
 from shoal.storage.table import check_names
 from shoal.storage.texts import typed_dictionary
 
@@ -30,7 +31,7 @@ def open_parquet(path: Path, keys: dict[str, str]) -> TableFile:
     check_names(footer.names, str(path))
     with damage_as_error(path):
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-        own = scan.collect_schema()
+        own = within_limits(path, scan.collect_schema)
         added = {key: typed_dictionary(pl.Series([unquote(value)])) for key, value in keys.items() if key not in own}
         keyed = scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items())
         largest = max((group[3] for group in footer.about[4]), default=0)
@@ -42,14 +43,15 @@ def open_ipc(path: Path, stream: bool) -> TableFile:
     """An Arrow IPC (Feather) file; the stream form has no index and is read at once."""
     check_arrow(path, stream)
     with damage_as_error(path):
-        scan = pl.read_ipc_stream(path).lazy() if stream else pl.scan_ipc(path, glob=False)
+        whole = within_limits(path, lambda: pl.read_ipc_stream(path)) if stream else None
+        scan = pl.scan_ipc(path, glob=False) if whole is None else whole.lazy()
         return _source(path, scan)
 
 
 def open_avro(path: Path) -> TableFile:
     """An Avro file, read at once: its blocks have no index."""
     with damage_as_error(path):
-        return _source(path, pl.read_avro(path).lazy())
+        return _source(path, within_limits(path, lambda: pl.read_avro(path)).lazy())
 
 
 def _source(
@@ -60,19 +62,20 @@ def _source(
 ) -> TableFile:
     """The batches of a scan, of so many rows; `check` looks at some columns before they are read."""
     size = path.stat().st_size
-    rows = int(scan.select(pl.len()).collect().item())
+    rows = int(within_limits(path, scan.select(pl.len()).collect).item())
 
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
         check(columns)
         wanted, seen = scan.select(columns), 0
-        for batch in _slices(wanted, rows, step) if step else wanted.collect_batches(chunk_size=ROWS_PER_BATCH):
+        found = _slices(wanted, rows, step) if step else wanted.collect_batches(chunk_size=ROWS_PER_BATCH)
+        while (batch := within_limits(path, lambda: next(found, None))) is not None:
             seen += len(batch)
             yield batch, size * seen // max(rows, 1)
             del batch  # not in memory while the next one is read
         if seen != rows:
             raise EOFError
 
-    return TableFile(path, scan.collect_schema().names(), batches)
+    return TableFile(path, within_limits(path, scan.collect_schema).names(), batches)
 
 
 def _slices(scan: pl.LazyFrame, rows: int, step: int) -> Iterator[pl.DataFrame]:

@@ -140,6 +140,9 @@ _BLANK = re.compile(rb"(?:[ \t]*\r?\n)+")
 _EXCEL_DELIMITER = re.compile(rb"\"?sep=(.?)\"?\r?\n")
 # numbers with many digits, dates, e-mail addresses: no names of columns
 _LOOKS_LIKE_DATA = re.compile(r"^[\d .,:/+-]{5,}$|@|^\d+[.,]\d+$")
+_DOUBT = "the first line looks like a record, and was read as names of columns: if it is one, put those above it"
+# files that are no tables, by how they begin
+_NO_TABLES = {b"%pdf": "a PDF", b"<!doctype html": "a web page", b"<html": "a web page", b"{\\rtf": "a text document"}
 # encodings that Python knows for host names, source code and tests
 _NOT_OF_FILES = {"undefined", "idna", "punycode", "unicode-escape", "raw-unicode-escape"}
 # encodings in which no letter holds a zero byte
@@ -171,6 +174,8 @@ def open_csv(path: Path, compression: Compression, options: Options) -> TableFil
     head = next(_blocks(path, compression, encoding), (b"", 0))[0]
     if not head.strip():
         raise InputError(f"{path} is empty.", "It should hold at least a header and one row.")
+    if what := next((what for start, what in _NO_TABLES.items() if head.lstrip().lower().startswith(start)), None):
+        raise InputError(f"{path} is {what}, and no table.", "Export its table as CSV, and read that.")
     start = _before_header(head)
     delimiter = options.delimiter or _said_delimiter(head[:start], path) or _find_delimiter(head[start:])
     header = head[start : start + _end_of_first_record(head[start:])]
@@ -182,6 +187,8 @@ def open_csv(path: Path, compression: Compression, options: Options) -> TableFil
     reader = _Reader(path, compression, encoding, delimiter, names, options.second_reader)
     source = TableFile(path, names, reader.batches, from_text_file=True, typed_batches=reader.typed_batches)
     source.header_in_doubt = looks_like_data(names)
+    if source.header_in_doubt:
+        source.notes.append(_DOUBT)
     if encoding not in ("utf-8", "utf-16"):
         source.notes.append(f"read as {encoding}")
     if delimiter != ",":

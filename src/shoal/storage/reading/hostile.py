@@ -355,6 +355,15 @@ def _in_file(data: mmap) -> Iterator[tuple[int, int]]:
             yield at, head
 
 
+def between_messages(data: mmap, stream: bool) -> Iterator[bytes]:
+    """What stands behind each message of an Arrow file, up to the next one or the footer; marks of an end left out."""
+    places = sorted(set(_in_stream(data) if stream else _in_file(data)))
+    last = len(data) if stream else len(data) - 10 - _number(data, len(data) - 10, "i")
+    for (at, head), (after, _) in zip(places, [*places[1:], (last, 0)], strict=False):
+        root = at + (8 if data[at : at + 4] == _CONTINUES else 4)
+        yield data[at + head + root_of(data, root).number(3, "q") : after].removeprefix(_CONTINUES + bytes(4))
+
+
 def _in_stream(data: mmap) -> Iterator[tuple[int, int]]:
     at = 0
     while at + 8 <= len(data):

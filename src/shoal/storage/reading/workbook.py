@@ -15,6 +15,7 @@ from shoal.storage.formats import needed
 from shoal.storage.reading.csv import looks_like_data, names_of_header
 from shoal.storage.reading.files import InputFile, TableFile
 from shoal.storage.reading.hostile import check_archive
+from shoal.storage.reading.limits import within_limits
 
 # rows among which the header is looked for
 _SAMPLE = 60
@@ -32,11 +33,11 @@ def open_workbook(found: InputFile, head: bytes) -> TableFile:
     if head.startswith(b"PK"):
         check_archive(path)
     with _damage_as_error(path):
-        book = fastexcel.read_excel(path)
+        book = within_limits(path, lambda: fastexcel.read_excel(path))
     notes: list[str] = []
     name, others = _chosen(book, found, notes)
     with _damage_as_error(path):
-        top = _rows(book, name, skip_rows=0, n_rows=_SAMPLE, dtypes="string")
+        top = within_limits(path, lambda: _rows(book, name, skip_rows=0, n_rows=_SAMPLE, dtypes="string"))
     if not top.height or not top.width:
         raise InputError(f"Sheet '{name}' of {path} is empty.", "It should hold at least a header and one row.")
     row = _header_row(top)
@@ -48,7 +49,7 @@ def open_workbook(found: InputFile, head: bytes) -> TableFile:
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
         with _damage_as_error(path):
             places = [names.index(column) for column in columns]
-            frame = _rows(book, name, skip_rows=row + 1, use_columns=places)
+            frame = within_limits(path, lambda: _rows(book, name, skip_rows=row + 1, use_columns=places))
         frame.columns = columns
         yield _without_blank_rows(pl.DataFrame([_clean(series) for series in frame.get_columns()])), size
 
@@ -92,7 +93,7 @@ def _chosen(book: Any, found: InputFile, notes: list[str]) -> tuple[str, list[st
             raise InputError(f"{path} has no sheet '{found.part}'.", f"It has {quoted(names[:20])}.")
         return found.part, [name for name in names if name != found.part]
     with _damage_as_error(path):
-        about = {name: book.load_sheet(name, header_row=None, n_rows=1) for name in names}
+        about = within_limits(path, lambda: {name: book.load_sheet(name, header_row=None, n_rows=1) for name in names})
     hidden = [name for name, sheet in about.items() if sheet.visible != "visible"]
     shown = [name for name in names if name not in hidden]
     full = [name for name in shown if about[name].total_height]

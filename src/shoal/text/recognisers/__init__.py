@@ -16,7 +16,9 @@ from shoal.text.recognisers import (
     organisations,
     phones,
     places,
+    series,
     spoken_days,
+    whereabouts,
 )
 
 RECOGNISERS: tuple[TextRecogniser, ...] = tuple(
@@ -34,8 +36,10 @@ RECOGNISERS: tuple[TextRecogniser, ...] = tuple(
         addresses,
         organisations,
         facilities,
+        whereabouts,
         places,
         names,
         lower_names,
+        series,
     )
 )

@@ -17,6 +17,7 @@ from shoal.text.recognisers.pattern import (
     Patterns,
     any_of,
     blank,
+    either,
     one_of,
     other_than,
     run,
@@ -28,7 +29,10 @@ _NAME = r"[A-ZÀ-ÖØ-Þ][\w'’\-]{0,30}"
 _ABBREVIATED = r"(?:St|Dr|Mt|Ft|Gen|N|S|E|W|NE|NW|SE|SW)\."
 _NTH = r"\d{1,3}(?:st|nd|rd|th)"
 _UNIT = r"(?:,?\s(?:apt|apartment|suite|ste|unit|flat|floor|room|rm|bldg|building|#)\.?\s?#?\s?[\dA-Z][\w-]{0,5})?"
-_FLAT = r"(?:(?i:flat|apt|unit|apartment|suite)\s\w{1,4},\s)?"
+_FLAT = (
+    r"(?:(?i:(?:flat|apt|unit|apartment|suite|room|maisonette)\s\w{1,4}|(?:ground|first|second|third|top|lower|"
+    r"upper)\s(?:floor|flat)(?:\sflat)?),\s)?"
+)
 # words in capitals that no street has in its name: `2019 VIA EMS FROM ST.`
 _NOT_IN_STREET = r"(?!(?:VIA|FROM|TO|AT|WITH|FOR|BY|IN|ON|ADM|ADMITTED|PER|AND|UNITS?|MG|ML|MCG|IU|UI|IE)\s)"
 _WORDS = rf"(?:{_NOT_IN_STREET}(?:{_NAME}|{_ABBREVIATED}|{_NTH})\s){{1,4}}"
@@ -40,7 +44,7 @@ _STATES_LONG = "|".join(sorted(region.title() for region in REGIONS if region.is
 _BEFORE_CODE = rf"(?:{_STATES})\s\d{{5}}"
 _TOWN = (
     rf"(?:,\s(?!(?i:apt|suite|flat)){_NAME}(?:\s(?!{_BEFORE_CODE}){_NAME}){{0,2}}"
-    rf"(?=[,.;)\n]|\s\d{{5}}|\s{_BEFORE_CODE}|$))?"
+    rf"(?=[,.;)\n]|\s\d{{5}}|\s{_BEFORE_CODE}|$|\s(?:and|with|but|since|on|at|to|by|in|for|from|where|who|is|was)\s))?"
 )
 _NUMBER = r"\d{1,5}(?:\s?[-/]\s?(?:\d{1,4}|[A-Z](?!\w)))?(?:\s?(?:bis|ter|quater)|[A-Za-z]|\s[A-Zb-df-np-xz])?(?!\w)"
 _LOWER_STREET = (
@@ -72,6 +76,24 @@ _LINK = rf"(?i:{alternation('street_links')}\s?)"
 _MORE = rf"(?:\s{_LINK}{{0,2}}{_NAME}){{0,4}}"
 _NO = r"(?:,?\s(?:n\.?\s?[ºo°]?\s?|núm\.\s?|número\s|numero\s)?" + _NUMBER + ")"
 _BOX = r"(?:p\.?\s?o\.?\s?box|post office box|postfach|casella postale|boîte postale|b\.p\.|apartado(?: de correos)?)"
+_RURAL = (
+    r"(?:R\.?R\.?|[Rr]ural [Rr]oute|H\.?C\.?|[Ss]tar [Rr]oute|RD|Rt\.?|Route)\s?#?\d{1,3},?\s(?i:box|bx\.?)\s?"
+    r"#?\d{1,5}[A-Za-z]?(?!\w)"
+)
+# what says that two streets meet
+_CROSSING = (
+    r"(?:corner of|intersection of|intersection at|junction of|crossing of|ecke|kreuzung(?: von)?|einmündung"
+    r"|(?:à l['’])?angle (?:de|des|du)|croisement (?:de|des|du)|carrefour (?:de|des|du)|all['’]angolo (?:tra|di|fra"
+    r"|con)"
+    r"|incrocio (?:tra|di|fra|con)|(?:esquina|cruce|confluencia) (?:de|del|entre|con)|esquina)"
+)
+_MILE = (
+    r"(?:\s(?:north|south|east|west)bound)?"
+    r"(?:,?\s(?:(?:at|near)\s)?(?:mile(?:\s(?:marker|post))?|mm|exit|km|junction)\s\d{1,4}(?:\.\d)?)?"
+)
+_OF_STREET = r"(?:(?i:the|la|le|les|l['’]|de la|de|du|des|del|el|los|las|rue|avenue|via|calle|corso)\s?){0,3}"
+_AND = r"\s?(?:&|/|\s(?:and|und|et|e|y|con|mit)\s)\s?"
+_CORNER = rf"{_OF_STREET}(?:{_NAME}|{_NTH})(?:\s(?:{_NAME}|{_NTH}|\d{{1,3}}(?!\w))){{0,3}}"
 _CODE = r"(?:zip(?: code)?|postcode|postal code|plz|postleitzahl|code postal|cp|c\.p\.|cap|c\.a\.p\.|código postal)"
 _PARTS_OF_CODE = ("zip", "postc", "postal", "plz", "postl", "cp", "cap", "c.p.", "c.a.p.")
 _CODE_BEFORE = re.compile(rf"(?i)\b{_CODE}\W{{0,3}}[A-Z]{{0,2}}-?$")
@@ -137,7 +159,8 @@ def _as_code(note: Note) -> bool:
 RECOGNISER = Patterns(
     "addresses",
     Pattern(
-        rf"(?<![\w.,/-]){_FLAT}\d{{1,6}}[A-Za-z]?(?:-\d{{1,4}})?,?\s{_WORDS}(?i:{alternation('streets_en')})\b\.?"
+        rf"(?<![\w.,/-])(?:c/o\s)?{_FLAT}\d{{1,6}}[A-Za-z½¼]?(?:[-/]\d{{1,4}})?,?\s{_WORDS}(?i:"
+        rf"{alternation('streets_en')})\b\.?"
         rf"(?:\s?(?:NE|NW|SE|SW|N|S|E|W)\b)?(?i:{_UNIT}){_TOWN}",
         0.93, "number and street", "address", check=_not_a_court, near=STREET_EN, reach=(70, 50), digits=True,
     ),
@@ -171,13 +194,98 @@ RECOGNISER = Patterns(
         0.85, "number and numbered street", "address", digits=True,
         asks=run(1, ANY_LENGTH, behind=one_of(" "), second_behind=one_of("NSEW")),
     ),
-    Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address", near=POST_WORD, digits=True),
+    Pattern(
+        rf"(?i)\b{_BOX}\s?#?\d{{1,7}}(?:\s\d{{2,3}}(?!\w)){{0,2}}", 0.93, "post box", "address", near=POST_WORD,
+        digits=True,
+    ),
+    Pattern(r"(?<!\w)BP\s\d{1,5}(?"
+            r"![\w/])", 0.85, "post box", "address", languages=("fr",), digits=True, parts=("bp ",)),
+    Pattern(rf"(?<!\w){_RURAL}", 0.93, "rural route", "address", near=POST_WORD, reach=(24, 16), digits=True),
+    Pattern(
+        rf"(?<!\w)(?i:{_CROSSING})\s{_CORNER}{_AND}{_CORNER}",
+        0.87, "crossing", "address", near=POST_WORD, reach=(12, 100),
+    ),
+    Pattern(
+        r"(?<!\w)(?:(?:County|State|Old|US|Interstate|Farm)\s)?(?:Road|Route|Highway|Hwy\.?|Rte\.?|CR|SR|FM|Interst"
+        r"ate)[\s-]"
+        rf"\d{{1,4}}[A-Z]?(?:\s(?:North|South|East|West|N|S|E|W)(?!\w))?{_MILE}",
+        0.85, "numbered road", "address", near=STREET_EN, reach=(20, 24), digits=True,
+    ),
+    Pattern(
+        rf"(?<![\w-])(?:I-\d{{1,3}}(?!\d)|[MA]\d{{1,3}}(?=\s(?:north|south|east|west|at|near|junction))){_MILE}",
+        0.86, "road and mile", "address", digits=True,
+        asks=either(run(1, 3, second_before=one_of("I"), before=one_of("-")), run(1, 3, before=one_of("MA"))),
+    ),
+    Pattern(
+        rf"(?<![\w.,/-])\d{{1,5}}\s{_NAME}(?:\s{_NAME})?,\s(?i:suite|ste|apt|unit|floor|flat|room|#)\.?\s?#?\d{{1,5"
+        rf"}}[A-Za-z]?(?!\w)",
+        0.88, "number, street and suite", "address", near=POST_WORD, reach=(50, 14), digits=True,
+    ),
+    Pattern(
+        r"(?<![\w.,/-])(?:[a-z]{3,15}\s){1,3}(?:apts|apartments|towers|villas|trailer park|mobile home park|estates"
+        r")(?:\s(?:bldg|unit|apt|#|no)\.?\s?\w{1,4})?(?!\w)",
+        0.8, "named building in lo"
+             "wer case", "address", near=POST_WORD, reach=(50, 24),
+        languages=("en",), gate=lambda note: note.in_lower_case,
+    ),
+    Pattern(
+        rf"(?<!\w){_NAME}(?:\s{_NAME})?\s(?:car park|parking lot|parking garage|bus stop|corner|roundabout|gas stat"
+        rf"ion|petrol station|truck stop"
+        rf"|train station|station|trailer park"
+        rf"|off-ramp|underpass|bus depot)(?!\w"
+        rf")", 0.8, "landmark", "address", languages=("en",),
+        near=POST_WORD, reach=(60, 14),
+    ),
+    Pattern(
+        rf"(?<!\w){_NAME}(?:\s{_NAME})?,\s(?:Terminal|Gate|"
+        rf"Concourse|Platform)\s[A-Z]?\d{{1,3}}[A-Z]?(?!\w)", 0.8, "landmark", "address",
+        parts=("terminal", "gate", "concourse", "platform"), digits=True,
+    ),
+    Pattern(
+        r"(?<!\w)(?i:flat|unit|apt\.?|apartment|room|lot|suite|trailer|space|cabin|cottage|maisonette)\s#?\d{1,4}[A"
+        r"-Za-z]?"
+        rf"(?:,\s|(?<!oom\s\d)(?<!oom\s\d\d)\s|\s(?:at|of|in)\s(?:the\s)?)(?!(?:Mrs?|Ms|Dr|Miss)\b){_NAME}(?:\s{_NAME}){{0,3}}",
+        0.84, "flat of a named building", "address", languages=("en",), digits=True,
+        near=POST_WORD, anchored=True,
+    ),
+    Pattern(
+        rf"(?<!\w)(?:\d{{1,6}}\s)?{_NAME}(?:\s{_NAME})?\s(?:Cottage|House|Farm|Lodge|Manor|Towers|Villa|Barn|Rector"
+        rf"y|Apartments|Flats)"
+        rf",\s(?:\d{{1,5}}[A-Za-z]?,?\s)?{_WORDS}(?i:{alternation('streets_en')})\b",
+        0.9, "named building on a street", "address", near=STREET_EN, reach=(90, 20),
+    ),
+    Pattern(
+        rf"(?<!\w)(?i:lieu-dit|lieudit|hameau|edificio|edif\.|finca|cortijo|urbanización|urb\.|condominio|cascina|p"
+        rf"odere|frazione"
+        rf"|residencial|résidence|lotissement|gehöft)\s{_LINK}{{0,2}}(?!(?i:de|du|la)\s?$){_NAME}(?:\s{_LINK}{{0,2"
+        rf"}}{_NAME}){{0,2}}"
+        rf"(?:,?\s(?:n\.?[º°o]?\s?)?\d{{1,4}}[A-Za-z]?(?!\w))?",
+        0.8, "named building or place", "address", languages=("de", "fr", "it", "es"),
+        parts=("lieu", "hameau", "edif", "finca", "cortijo", "urb", "condominio", "cascina", "podere", "frazione",
+        "residencial", "résidence", "lotissement", "gehöft"),
+    ),
+    Pattern(
+        r"(?<!\w)(?i:strada (?:provinciale|statale|regionale)|s\.?p\.?|s\.?s\.?|autovía|autopista|carretera|(?:rout"
+        r"e )?(?:départementale|nationale)|bundesstraße|landstraße)"
+        r"\s?(?:n\.?[º°]?\s?)?[A-Z]{0,2}-?\d{1,4}(?:,?\s(?i:km\.?|pk|p\.k\.)\s?\d{1,4}(?:[.,+]\d{1,3})?)?",
+        0.86, "numbered road", "address", digits=True, near=STREET_ROMANCE | STREET_DE, reach=(12, 40),
+        languages=("de", "fr", "it", "es"),
+    ),
+    Pattern(
+        r"(?<!\w)Straße des \d{1,2}\. [A-Z][a-zä]+(?:\s\d{1,4}[a-z]?)?", 0.9, "street and number", "address",
+        near=STREET_DE, anchored=True, digits=True,
+    ),
+    Pattern(
+        r"(?<![\w.,/-])\d{1,4}(?:\s(?:bis|ter))?,\s(?:Grande|Petite|Vieille|Haute|Basse)\s(?:Rue|Place|Route)(?:\s("
+        r"?:de|du|des|la|le)\s"
+        rf"{_NAME})?", 0.9, "number and street", "address", near=STREET_ROMANCE, reach=(20, 20), digits=True,
+    ),
     Pattern(
         r"(?i)\b(?:apt|apartment|suite|ste)\.?\s#?\d{1,5}[a-z]?\b",
         0.8, "number of a flat", "address", near=POST_WORD, digits=True,
     ),
     Pattern(
-        rf"[A-ZÄÖÜ][\w\-]{{0,40}}\.?\s{_NUMBER}(?:/\d{{1,3}}){{0,2}}{_FLOOR}",
+        rf"(?!Ring\s0)[A-ZÄÖÜ][\w\-]{{0,40}}\.?\s{_NUMBER}(?:/\d{{1,3}}){{0,2}}{_FLOOR}",
         0.92, "street and number", "address", near=STREET_DE, anchored=True, digits=True,
     ),
     Pattern(

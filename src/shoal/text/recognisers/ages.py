@@ -8,7 +8,7 @@ from bisect import bisect_left
 from shoal.storage import Array
 from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.words import CAPITAL, GIVEN, MONTH, RARE, ROLE, STAYS, SURNAME, UNKNOWN, WORD, trigger_part
+from shoal.text.words import CAPITAL, GIVEN, MONTH, RARE, ROLE, STAYS, SURNAME, UNKNOWN, WORD, is_word_of, trigger_part
 
 _UNITS = re.compile(
     r"(?i)(?:[\s-]{0,2}(?:years?|yrs?\.?)[\s-]{0,2}(?:of age|old)\b|[\s-]?y\.?/?\s?o\.?(?!\w)|[\s-]yrs?\b|[\s-]years?\b"
@@ -18,7 +18,7 @@ _AGED = re.compile(
     r"(?i)\b(?:aged?|age:|age of|âgée? de|di anni|anni|im alter von|alter:?|edad de|edad:?|età:?|turned|turning)\s?$"
 )
 _BORN = re.compile(r"(?i)\b(?:born|geboren|geb\.|née?|nato|nata|nacid[oa])\s(?:in|im jahr|en|nel)?\s?$")
-_NINETIES = re.compile(r"(?i)\bin (?:his|her|their) (?P<id>nineties|90['’]?s)")
+_NINETIES = re.compile(r"(?i)\bin (?:his|her|their) (?P<id>(?:(?:early|mid|late)[- ])?(?:nineties|90['’]?s))")
 # ages in words: with a unit, after a word for age, or between commas behind a name; compounds say an age alone
 _NINETY = (
     r"(?:(?:ninety|one hundred|a hundred)(?:[- ](?:and )?(?:one|two|three|four|five|six|seven|eight|nine))?"
@@ -35,8 +35,9 @@ _SPELLED = re.compile(
     r"|novant(?:a(?:du|tre|quattr|cinqu|sei|sett|nov)?|un|ott)?enne(?!\w)|centenari[oa](?!\w)"
     r"|nonag[ée]nari(?:an|a|o)(?!\w)"
     r"|nonag[eé]naire(?!\w)|centenaire(?!\w)|centenarian(?!\w)"
-    rf"|(?:(?<=aged )|(?<=age )|(?<=turned )|(?<=turning )|(?<=turns )|(?<=is )|(?<=was )|(?<=wird )|(?<=wurde )"
-    rf"|(?<=ist )|(?<=, )){_NINETY}(?=\s?[.,;:!?)]|$))"
+    rf"|(?:(?<=now )|(?<=aged )|(?<=age )|(?<=turned )|(?<=turning )|(?<=turns )|(?<=is )|(?<=was )|(?<=wird )"
+    rf"|(?<=sei )|(?<=está )|(?<=a )|(?<=ha )|(?<=tiene )|(?<=compie )|(?<=cumple )|(?<=wurde )"
+    rf"|(?<=ist )|(?<=, )){_NINETY}(?=\s?[.,;:!?)]|$|\s(?:last|this|next|on|in|when|now|today|and|und|et|e|y)\s))"
 )
 _SPELLED_WORD = trigger_part(
     ("ninet", "neunzig", "quatre-vingt-", "nonan", "novant", "noventa", "nonag", "centen", "hundred", "hundert")
@@ -48,13 +49,15 @@ _OF_PERSON = re.compile(
     r"(?: [A-ZÀ-Þ][\w'’-]{1,20}){0,2}(?:['’]s| is| was| turned| turns| ist| wird| wurde| a| ha| tiene| cumple)"
     r"(?: now| about| almost| over| jetzt| schon)?\s$"
 )
+_SUBJECT = re.compile(r"(?<!\w)([A-ZÀ-Þ][a-zà-ÿ'’]{2,20})\s(?:is|was|turned|turns|ist|wird|est)\s(?:now\s|jetzt\s)?$")
 _BIRTHDAY = re.compile(
     r"(?i)\b(?:turns|turned|turning|cumple|cumplió|cumplirá|cumplido|compie|compirà|compiuti|ha compiuto|fête ses"
     r"|fêté ses|aura"
     r"|wird|wurde|vollendet|aged|âgée?|alter)\s$"
 )
-_ALONE = re.compile(r"(?=[.,;!?)]|$|\s(?:and|und|et|e|y|but|or|now)\b)")
-_SEX = re.compile(r"(?:M|W|m|f|F(?! ?[.,;)]))(?!\w)")
+_ALONE = re.compile(r"(?=[.,;!?)]|$|\s[\"“(]|\s(?:and|und|et|e|y|but|or|now)\b)")
+# 98F is a temperature
+_SEX = re.compile(r"(?:M|W|m|f|(?<!9[5-9])(?<!10\d)F|F(?! ?[.,;)]))(?!\w)")
 _DECADE = ("nineties", "90s", "90's", "90’s")
 _PART_OF_MORE = frozenset("./,-0123456789")
 # whoever was born before is over 89 wherever notes are written
@@ -98,13 +101,15 @@ def _behind_name(note: Note, start: int, end: int) -> list[Span]:
     if _BIRTHDAY.search(text, max(0, start - 20), start):
         return [Span(start, end, "age_over_89", 0.75, "age over 89")]
     opened = text[start - 1 : start] == "(" and text[end : end + 1] == ")"
-    if not opened and not (text[start - 2 : start] == ", " and text[end : end + 1] == ","):
+    if not opened and not (text[start - 2 : start] == ", " and text[end : end + 1] in (",", ")", ";")):
         return []
     number = bisect_left(note.pieces, (start,)) - 1
     if number < 0 or start - note.pieces[number][1] > 2:
         return []
     bits = note.signs[number]
-    named = bits & CAPITAL and bits & (GIVEN | SURNAME | RARE | UNKNOWN) and not bits & (STAYS | WORD | ROLE | MONTH)
+    named = bits & ROLE or (
+        bits & CAPITAL and bits & (GIVEN | SURNAME | RARE | UNKNOWN) and not bits & (STAYS | WORD | ROLE | MONTH)
+    )
     return [Span(start, end, "age_over_89", 0.7, "age over 89")] if named else []
 
 
@@ -121,6 +126,9 @@ def _at(text: str, start: int, end: int) -> list[Span]:
     alone = not more and _ALONE.match(text, end) and _OF_PERSON.search(text, max(0, start - 40), start)
     if alone:
         return [Span(start, end, "age_over_89", 0.75, "age over 89")]
+    subject = None if more else _SUBJECT.search(text, max(0, start - 40), start)
+    if subject is not None and _ALONE.match(text, end) and not is_word_of(subject[1].lower(), "en"):
+        return [Span(start, end, "age_over_89", 0.7, "age over 89")]  # Koro is 91
     return [Span(start, end, "age_over_89", 0.7, "age and sex")] if _SEX.match(text, end) else []
 
 

@@ -17,7 +17,7 @@ _ORDINAL = r"(?:\.|st|nd|rd|th|er|re|º|°|ª|o|a)?"
 _OF = r"(?:de\s+|del\s+|of\s+)?"
 # around the name of a month: a day before it, a day or a year behind it, a weekday before all
 _DAY_BEFORE = re.compile(
-    rf"(?i)(?<![\d.,/:-])(?:{_DAY}{_ORDINAL}\s?(?:-|to|bis|bis zum|au|al|and|und|et|e|y)\s?)?"
+    rf"(?i)(?<![\d.,/:-])(?:{_DAY}{_ORDINAL}\s?(?:[-–/]|to|bis|bis zum|au|al|and|und|et|e|y)\s?)?"
     rf"{_DAY}{_ORDINAL}(?:\s+of|\s+de|\s+del)?[\s-]{{0,2}}$"
 )
 _YEAR_BEFORE = re.compile(rf"(?<!\d){_CENTURY}[\s-]$")
@@ -38,15 +38,36 @@ _MONTH_YEAR = re.compile(r"(?<![\w./,-])(?:0?[1-9]|1[0-2])/(?:19|20)\d{2}(?![\w/
 _MONTH = re.compile(rf"(?i)(?:{WHOLE_MONTH_NAMES}|jänner|jän|sett|juil|janv|déc|févr)")
 _NUMERIC = re.compile(
     rf"(?<![\d./-]){_CENTURY}([-/.]){_DAY}\1{_DAY}(?:T\d{{2}}:?\d{{2}}(?::?\d{{2}})?Z?)?(?!\d|[-/.]\d)"
-    rf"|(?<![\d./-])(?P<a>\d{{1,2}})([-/.])\s?(?P<b>\d{{1,2}})\3\s?(?:{_CENTURY}|\d{{2}})(?!\d|[-/]\d|\.\d|\s?[%])"
+    rf"|(?<![\d./-])(?P<a>\d{{1,2}})([-/.])\s?(?P<b>\d{{1,2}})\3\s?(?:{_CENTURY}|\d{{2}})(?!\d|/\d|\.\d|\s?[%]"
+    rf"|-(?!\d{{1,2}}([-/.])\d{{1,2}}\5\d)\d)"
     rf"|(?<![\d./-])(?P<c>\d{{1,2}}) (?P<d>\d{{1,2}}) {_CENTURY}(?!\d)"
 )
+_SECOND = re.compile(rf"\s?[-–]\s?\d{{1,2}}([-/.])\d{{1,2}}\1(?:{_CENTURY}|\d{{2}})(?!\d)")
 # `3/14` and `20.2.` are dates only after such words; elsewhere they are scores, doses and ratios
 _BEFORE_SHORT = re.compile(rf"(?i)\b{alternation('before_short_dates')}\s?:?\s$")
+# a participle (`redeemed 3/9`) or another day before it (`20.11. and`); scores and strengths are graded
+_PARTICIPLE = re.compile(
+    r"(?i)\d[./]\d{1,2}\.?,?\s(?:and|und|et|e|y|&|or|oder|bis|to)\s$|(?<![\w'’])(?!scored|rated|graded|measured|improved"
+    r"|increased|decreased|reduced|dropped|remained|stayed|noted|recorded|limited|preserved|need\b|red\b|bed\b)"
+    r"(?:[a-z]{3,}ed|done|given|sent|taken|seen|written|paid|held|begun|gone|left|met)\s$"
+)
 _SHORT = re.compile(
     r"(?<![\d.,/-])(?P<a>\d{1,2})(?:/(?P<b>\d{1,2})(?:-\d{1,2}/\d{1,2})?|\.(?P<c>\d{1,2})\.)"
     r"(?![\d/%]|\.\d|\s?(?:mg|ml|mmhg|tabs?|tablets?|pain|points?|tsp|cups?|dose|of)\b)"
 )
+# of 3/14 one number can be a day only, so it is a date anywhere but in a few ratios; so is a span such as 30/4-2/5
+_SURE_SHORT = re.compile(
+    r"(?<![\w.,/:+-])(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:\s?[-–]\s?(?P<c>\d{1,2})/(?P<d>\d{1,2}))?(?![\w/%+-]|[.,]\d"
+    r"|\s?(?:mg|ml|mmhg|tabs?|tablets?|pain|points?|vision|hours?|h|days?|times|weeks?|months?|de|di|of|dei|der)\b)"
+)
+_RATIO = re.compile(
+    r"(?i)(?:score|pain|scale|acuity|visus|vision|strength|grade|dolor|dolore|douleur|schmerz\w*|nrs|vas|evn|gcs|so"
+    r"fa|mmse|moca|apgar|bp|ta|rr|pa|o[dsu]|va|ratio|tensi[oó]n|tensione|pressione|presión|blutdruck|pression|from|"
+    r"su|sur|von|auf)\W{0,3}$"
+)
+# the French write 13/8 for a blood pressure
+_MOST_PRESSURE, _LEAST_PRESSURE = 22, 4
+_NEVER_DAYS = frozenset(((24, 7), (20, 10), (20, 12)))
 _ALONE = re.compile(rf"(?i)(?<!\w){alternation('before_months')}[\s-]$")
 _BIRTH = r"(?:dob|d\.o\.b\.?|born|geb|né|née|nato|nata|nacido)"
 _BORN = re.compile(rf"(?i)\b{_BIRTH}\W{{1,3}}$")
@@ -87,7 +108,11 @@ class DatesRecogniser(NoteByNote):
                 continue
             match = _NUMERIC.match(text, start)
             if match is not None and (match["a"] is None or _day_and_month(match["a"], match["b"])):
-                found.append(Span(*match.span(), "date", 0.95, "date in digits"))
+                weekday = _WEEKDAY.search(text, max(0, start - 22), start)
+                first = weekday.start() if weekday else start
+                second = _SECOND.match(text, match.end())
+                end = match.end() if second is None else second.end()
+                found.append(Span(first, end, "date", 0.95, "date in digits"))
             elif match is None and (match := _MONTH_YEAR.match(text, start)) is not None:
                 found.append(Span(*match.span(), "date", 0.8, "month and year in digits"))
         found += _short(note)
@@ -150,12 +175,27 @@ def _short(note: Note) -> list[Span]:
         if weekday is not None:
             found.append(Span(weekday.start(), match.end(), "date", 0.85, "weekday, day and month"))
         elif (
-            (match["c"] and (note.language == "de" or _PADDED.match(text, start)))
+            (match["c"] and (note.language == "de" or (note.language != "en" and _PADDED.match(text, start))))
             or _BEFORE_SHORT.search(text, max(0, start - 25), start)
+            or (_PARTICIPLE.search(text, max(0, start - 25), start) and (match["b"] or match["c"]) not in ("5", "10"))
             or (_LINE_START.search(text, max(0, start - 6), start) and _ENTRY.match(text, match.end()))
+            or _is_surely_short(note, start)
         ):
             found.append(Span(*match.span(), "date", 0.75, "day and month"))
     return found
+
+
+def _is_surely_short(note: Note, start: int) -> bool:
+    """Whether day and month stand here in digits, though no word announces them."""
+    text = note.folded
+    match = _SURE_SHORT.match(text, start)
+    if match is None or _RATIO.search(text, max(0, start - 14), start):
+        return False
+    first, second = int(match["a"]), int(match["b"])
+    if match["c"]:
+        return second != int(match["d"]) and _day_and_month(match["c"], match["d"])
+    pressure = note.language == "fr" and first <= _MOST_PRESSURE and second >= _LEAST_PRESSURE
+    return max(first, second) > 12 and (first, second) not in _NEVER_DAYS and not pressure
 
 
 def _compact(note: Note) -> list[Span]:

@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 from shoal.identifiers import catalogue
 from shoal.storage import Array
 from shoal.text.base import Note
@@ -32,6 +34,12 @@ def _dotted(block: Block) -> Array:
     return block.with_places(block.run_starts[:-3][joined[:-2] & joined[1:-1] & joined[2:]])
 
 
+def _four_between_dots(block: Block) -> Array:
+    """Notes in which two dots stand four characters apart."""
+    dots = block.marks[block.codes[block.marks] == ord(".")]
+    return block.with_places(dots[:-1][np.diff(dots) == 5])
+
+
 def _is_vin(text: str) -> bool:
     return not text.isdigit() and not text.isalpha() and catalogue.vin_check(text)
 
@@ -53,6 +61,13 @@ _BEHIND_LETTERS = run(2, ANY_LENGTH, second_before=_LETTER, before=_LETTER)
 _BESIDE_LETTER = either(run(1, 16, before=_LETTER), run(1, 16, behind=_LETTER))
 _MANY_DIGITS = digits_together(13)
 _COLONS = either(count(":", 2), count("-", 5), count(".", 2))
+_LETTER_ = any_of(LOWER, CAPITAL)
+_FILE_END = (
+    r"(?i)\.(?:pdf|doc|xls|ppt|odt|rtf|txt|csv|jp|png|tif|heic|gif|bmp|d[ci]c|zip|rar|mp|wav|m4a|mov|avi|em"
+    r"l|msg|xml|json|sav|htm)"
+)
+_PAIRS = either(count(":", 5), count("-", 5), _four_between_dots)
+_PATH = either(sign(None, "\\"), sign(blank, "/~", any_of(LOWER, CAPITAL, one_of("/"))))
 _TOP_DOMAIN = re.escape(".") + r"[a-z]{2,6}\b"
 
 RECOGNISER = Patterns(
@@ -68,10 +83,31 @@ RECOGNISER = Patterns(
         catalogue.DOMAIN.note, 0.85, "domain name", "url", sign=_TOP_DOMAIN,
         asks=sign(any_of(LOWER, CAPITAL, DIGIT, one_of("-")), ".", LOWER),
     ),
+    Pattern(
+        r"(?i)(?<![\w@/\\.-])(?:[a-z]:)?(?:[\\/~]{0,2}[\w.~-]{1,60}[\\/]){0,8}[\w()+~-][\w.()+~-]{0,80}\.(?:pdf|doc"
+        r"x?|xlsx?|pptx?|odt|rtf|txt|csv"
+        r"|jpe?g|png|tiff?|heic|gif|bmp|dcm|dicom|zip|rar|mp[34]|wav|m4a|mov|avi|eml|msg|xml|json|sav|html?)(?!\w)",
+        0.85, "name of a file", "url", sign=_FILE_END,
+        asks=sign(any_of(LOWER, CAPITAL, DIGIT, one_of("-_)+")), ".", _LETTER_),
+    ),
+    Pattern(
+        r"(?<![\w/\\])(?:[A-Za-z]:\\|\\\\|~/|/(?:home|users|mnt|data|var|share|srv|media|Users|Volumes)/)[\w.$ ~-]{"
+        r"1,60}(?:[\\/][\w.$~-]{1,60}){0,9}",
+        0.85, "path of a file", "url", asks=_PATH,
+    ),
+    Pattern(
+        r"(?i)(?<![\w@.-])(?:[a-z\d][a-z\d-]{0,40}\.){1,4}[a-z]{2,12}/[\w~%.?=&#@+-][\w~%./?=&#@+-]{0,200}(?<![.?])"
+        r"|(?i:(?<![\w@.-])(?:[a-z\d][a-z\d-]{1,40}\.)"
+        r"{1,3}(?:blog|site|online|shop|store|page|web|tech|club|xyz|tv|cc|biz|name|family|cloud|link|social|clinic"
+        r"|doctor|dental|community|academy|gmbh|berlin|london|paris|cat|eus|gal|pt|pl|ie|au|nz|mx|ar|se|no|dk)(?!["
+        r"\w.-]))",
+        0.85, "web address without its scheme", "url", sign=_TOP_DOMAIN.replace("2,6", "2,12"),
+        asks=sign(any_of(LOWER, CAPITAL, DIGIT, one_of("-")), ".", LOWER),
+    ),
     Pattern(catalogue.HANDLE.note, 0.9, "user name after @", "username", parts=("@",)),
     Pattern(catalogue.IPV4.note, 0.95, "IP address", "ip", asks=_dotted, digits=True, at_digits=True),
     Pattern(catalogue.IPV6.note, 0.95, "IP address", "ip", sign="::|:[^:]{1,4}:[^:]{1,4}:", asks=_COLONS),
-    Pattern(catalogue.MAC.note, 0.97, "MAC address", "device_number", asks=_COLONS),
+    Pattern(catalogue.MAC.note, 0.97, "MAC address", "device_number", asks=_PAIRS),
     Pattern(
         catalogue.IBAN.note, 0.96, "form of an IBAN", "account_number", check=catalogue.IBAN.check,
         asks=_BEHIND_LETTERS, gate=_starts_as_iban, digits=True,

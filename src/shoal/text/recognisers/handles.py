@@ -83,7 +83,7 @@ RECOGNISER = Patterns(
         0.68, "form of a user name", "username", asks=sign(LOWER, "_", LOWER),
     ),
     Pattern(
-        rf"(?i)(?<!\w)(?:{alternation('extensions')}\.?:?\s?#?\s?|x)(?P<id>\d{{3,5}})(?![\w%/-]|[.,]\d)",
+        rf"(?i)(?<!\w)(?:{alternation('extensions')}\.?:?\s?#?\s?|(?=x\d))(?P<id>x?\d{{3,5}})(?![\w%/-]|[.,]\d)",
         0.88, "extension of a phone", "phone", words=_EXTENSION, digits=True,
     ),
     Pattern(

@@ -32,6 +32,7 @@ from shoal.text.words import (
     TOWN,
     UNKNOWN,
     WORD,
+    is_inflected,
     is_word_of,
 )  # fmt: skip
 
@@ -105,7 +106,11 @@ def _last(note: Note, here: int, kind: str) -> int | None:
     bits = note.signs[here]
     word = note.words[here]
     strange = bits & UNKNOWN and note.in_lower_case and len(word) > 3 and word.isalpha()
-    if bits & _NOT_NAMES or not (bits & (GIVEN | SURNAME | RARE | SURE) or strange):
+    if (
+        bits & _NOT_NAMES
+        or (note.language == "en" and not bits & GIVEN and is_inflected(word))
+        or not (bits & (GIVEN | SURNAME | RARE | SURE) or strange)
+    ):
         return None
     last = _surname_behind(note, here)
     listed = bool(bits & (SURE | RARE) or strange) and len(word) > 2

@@ -15,7 +15,8 @@ from shoal.text.words import trigger
 
 _PLATE = re.compile(
     r"(?<![\w-])[A-ZÄÖÜ]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
-    r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])|(?<![\w-])[A-Z]{2} ?\d{1,3}[ .']\d{3}(?![\w-])"
+    r"|(?<![\w-])[A-Z]{2,3}[- ]\d[A-Z]\d{1,3}(?![\w-])|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])|(?<![\w-])["
+    r"A-Z]{2} ?\d{1,3}[ .']\d{3}(?![\w-])"
 )
 _PLATE_SIGN = re.compile(
     r"plate|plaque|plaques|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle"
@@ -29,8 +30,10 @@ _PLATE_WORDS = trigger((
 # forms that nothing else has: 512 Js 30447/21, XVII 88/19, NVB-P-0331, 22-FA-01938, BG.2021.418
 _FILE_FORMS = re.compile(
     r"(?<![\w.,/-])(?:(?:\d{1,4}|[IVX]{1,5}) [A-Z][A-Za-z]{0,4} \d{1,6}/\d{2,4}|[IVX]{2,6} \d{1,5}/\d{2,4}"
-    r"|[A-Z]{1,6}-[A-Z]{1,8}-?\d{3,8}|[A-Z]{2,6}-[A-Z]{2,8}-\d{2}|\d{2,4}-[A-Z]{1,4}-\d{3,8}|[A-Z]{1,4}\.(?:19|20)\d{2}\.\d{1,6}"
-    r"|[A-Z]{1,4}\d{0,2}-(?:19|20)?\d{2}-\d{3,7}|[A-Z]{1,5}/\d{2,6}/\d{2,4}|[A-Z]{1,5}-\d{2,6}/\d{2,4})(?![\w-]|[./]\d)"
+    r"|[A-Z]{1,6}-[A-Z]{1,8}-?\d{3,8}|[A-Z]{2,6}-[A-Z]{2,8}-\d{2}|\d{2,4}-[A-Z]{1,4}-\d{3,8}|[A-Z]{1,4}\.(?:19|20)"
+    r"\d{2}\.\d{1,6}"
+    r"|[A-Z]{1,3}(?: \d{2,4}){2,4} ?\d?[A-Z]{1,2}|[A-Z]{2}(?: \d{3,4}){2,4}|[A-Z]{1,4}\d{0,2}-(?:19|20)?\d{2}-\d{3,"
+    r"7}|[A-Z]{1,5}/\d{2,6}/\d{2,4}|[A-Z]{1,5}-\d{2,6}/\d{2,4})(?![\w-]|[./]\d)"
 )
 # a number of a year: 340/2019, 2023/0094; not a law, and not a month or a span of years
 _OF_YEAR = re.compile(
@@ -71,7 +74,9 @@ class NumberForms:
         """Adds file numbers, numbers of a year and plates."""
         for number, starts in block.by_note(_of_files(block)):
             note = block.notes[number]
-            if any(end - start > 1 and note.folded[start - 1 : start] in ("/", "-", ".") for start, end in note.digits):
+            if any(
+                end - start > 1 and note.folded[start - 1 : start] in ("/", "-", ".", " ") for start, end in note.digits
+            ):
                 matches = _around(_FILE_FORMS, note.folded, starts, _REACH_OF_FILES)
                 found[number] += [
                     Span(*match.span(), "other_number", 0.7, "form of a file number") for match in matches
@@ -110,7 +115,8 @@ def _of_files(block: Block) -> Array:
     before, second = block.beside_runs(-1), block.beside_runs(-2)
     joined = (before == _HYPHEN) | (before == _DOT) | (before == _SLASH)
     letter = _is_capital(second) | ((second >= ord("a")) & (second <= ord("z")))
-    apart = (before == _BLANK) & letter & (block.beside_runs(0) == _SLASH)
+    behind = block.beside_runs(0)
+    apart = (before == _BLANK) & letter & ((behind == _SLASH) | (behind == _BLANK) & _is_capital(second))
     found: Array = _is_capital(before) | (joined & _is_capital(second)) | apart
     return found
 

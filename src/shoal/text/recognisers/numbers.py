@@ -14,7 +14,7 @@ _GROUP = (
     r"(?:[A-Z]{0,3}\d[\dA-Z]{1,24}(?:[-/][\dA-Z]{1,24}){0,4}|[A-Z][A-Za-z]{0,2} \d{1,6}(?:/\d{2,4})?|\d{1,2}(?= \d{2}))"
 )
 _CODE = re.compile(
-    r"(?<![\w.,/-])(?:(?=[A-Za-z]{0,9}[-/.]?\d)|(?=[A-Za-z\d]{1,12}[-/][A-Za-z\d-]{0,24}\d))"
+    r"(?<![\w.,/-])(?:(?=[A-Za-z]{0,9}[-/.]?\d)|(?=[A-Za-z\d]{1,12}[-/.][A-Za-z\d/.-]{0,24}\d))"
     rf"[A-Za-z\d]{{1,30}}(?:(?:[-/.]|//)[A-Za-z\d]{{1,30}}){{0,6}}(?: {_GROUP}(?![\w%]|[.,/]\d)){{0,7}}"
 )
 # what is left of a run of letters and digits that is longer than a code: it is one code all the same
@@ -34,6 +34,13 @@ _UNIT_SIGNS = "%°€£$"
 _NEXT_WORD = re.compile(r"\s?(\w*)")
 _LETTER = re.compile(r"[A-Za-z]")
 _YEAR = re.compile(r"^(?:19|20)\d{2}$")
+# letters, a sign and digits behind a label are a code however short: `VC/01`, `AS/118`; a disease is none
+_MIXED = re.compile(
+    r"(?!(?:COVID|SARS|HIV|HPV|HSV|HBV|HCV|CA|IL|CD|T|B|H|L|C|S|G|PHQ|GAD)[-/ ]\d)[A-Z]{1,5}[-/ ]\d{2,6}"
+    r"|(?=(?:[A-Z]*\d){2})(?=(?:\d*[A-Z]){2})[A-Z\d]{5,12}"
+)
+_TOGETHER, _TEN = re.compile(r"\d{3,5}(?: \d{1,5}){2,4}(?![\d.,/-])"), 10
+_LONG = 7  # no plain number of a note has so many digits in a row
 _WINDOW = 48
 _LEAST_DIGITS = {"vehicle_number": 1, "other_number": 3, "device_number": 3, "licence_number": 3}
 
@@ -134,7 +141,7 @@ class NumbersRecogniser(NoteByNote):
             digits = sum(map(str.isdigit, code))
             if digits < 4 and not _LETTER.search(code):
                 continue
-            if _NOT_CODES.match(code) or _is_counted(note.folded, end):
+            if _NOT_CODES.match(code) or is_counted(note.folded, end):
                 continue
             kind = label_before(note, start) if digits > 3 or (digits and _LETTER.search(code)) else None
             if kind is None and digits > 3 and (apart := _SHORT_LETTERS.search(note.folded, max(0, start - 7), start)):
@@ -148,12 +155,13 @@ class NumbersRecogniser(NoteByNote):
                 end = behind.end() if behind else end
             behind = _LETTER_BEHIND.match(note.folded, end)
             end = behind.end() if behind and kind != "vehicle_number" else end
-            if digits >= _LEAST_DIGITS.get(kind, 4) and not (_YEAR.match(code) and kind != "vehicle_number"):
+            least = 2 if _MIXED.fullmatch(code) else _LEAST_DIGITS.get(kind, 4)
+            if digits >= least and not (_YEAR.match(code) and kind != "vehicle_number"):
                 found.append(Span(start, end, kind, 0.93, "after a label"))
         return found
 
 
-def _is_counted(text: str, end: int) -> bool:
+def is_counted(text: str, end: int) -> bool:
     """Whether a unit stands behind a number."""
     behind = _NEXT_WORD.match(text, end)
     word = behind[1] if behind is not None else ""
@@ -167,14 +175,19 @@ def _is_counted(text: str, end: int) -> bool:
 
 
 def _unlabelled(code: str, start: int, end: int, digits: int) -> list[Span]:
-    """Eight digits or more in a row, or letters and five digits or more: no plain number looks so."""
+    """Seven digits or more in a row, groups of eight, or letters and five digits: no plain number looks so."""
     first = code.split(" ")[0]
     if first.startswith("0x"):  # an error code, not an identifier
         return []
+    together = _TOGETHER.match(code)
+    if together is not None and sum(map(str.isdigit, together[0])) >= _TEN:
+        return [Span(start, start + together.end(), "other_number", 0.6, "long number in groups")]
     solid = first.replace("-", "").replace("/", "")
     count = sum(map(str.isdigit, first))
-    mixed = not solid.isdigit() and count >= 5 and solid.isalnum() and len(solid) >= 7
-    if (solid.isdigit() and "." not in first and first == solid and len(solid) >= 8) or (mixed and "." not in first):
+    apart = first != solid
+    mixed = not solid.isdigit() and count >= 5 and solid.isalnum() and len(solid) >= 7 - apart
+    groups = apart and solid.isdigit() and len(solid) >= 8 and len(re.findall(r"\d+", first)) > 2
+    if (solid.isdigit() and not apart and len(solid) >= _LONG) or ((mixed or groups) and "." not in first):
         return [Span(start, start + len(first), "other_number", 0.6, "long code")]
     return []
 

@@ -35,7 +35,7 @@ from shoal.text.words import (
 )  # fmt: skip
 
 _INSIDE = frozenset(("of", "and", "&", "de", "St", "Saint", "y", "und", "et"))
-_AT = frozenset(("at", "for", "by", "with"))
+_AT = frozenset(("at", "for", "by", "with", "from"))
 _BEFORE = _AT | {"St", "Saint", "Sankt"}
 _BEFORE_BIT = trigger(word.lower() for word in _BEFORE)
 _FORMS = ("S.r.l.", "S.p.A.", "S.n.c.", "S.a.s.", "S.L.U.", "S.L.", "S.A.", "S.C.", "e.V.", "s.r.l.")
@@ -154,8 +154,9 @@ def _after_words(note: Note) -> list[Span]:
     words = note.words
     for place in [number for number in note.marked(_BEFORE_BIT) if words[number] in _BEFORE]:
         word = words[place]
-        if word in _AT and place + 1 < len(note.words) and note.signs[place + 1] & WRITTEN_AS_NAME:
-            found += _at(note, place + 1) if note.gap(place + 1) == " " else []
+        here = place + 2 if note.words[place + 1 : place + 2] == ["the"] else place + 1  # for the Tidewater Group
+        if word in _AT and here < len(note.words) and note.signs[here] & WRITTEN_AS_NAME:
+            found += _at(note, here) if note.gap(place + 1) == " " == note.gap(here) else []
         elif word not in _AT:
             found += _saint(note, place)
     return found
@@ -238,7 +239,12 @@ def _saint(note: Note, place: int) -> list[Span]:
 def _at(note: Note, place: int) -> list[Span]:
     """`at Mercy`, `works for Acme`: words in capitals after such a word."""
     bits, before = note.signs[place], note.words[place - 1]
-    works = any(word.lower() in terms.rule("works") for word in note.words[max(0, place - 4) : place - 1])
+    if before == "the":
+        before = "the firm"
+    works = any(word.lower() in terms.rule("works") for word in note.words[max(0, place - 5) : place - 1])
+    works = works or bool(
+        before in ("at", "for", "with") and place > 1 and note.signs[place - 2] & ROLE and note.gap(place - 1) == " "
+    )
     if (
         not (before == "at" or works)
         or bits & (STAYS | TITLE | MONTH | ROLE | SMALL | REGION)

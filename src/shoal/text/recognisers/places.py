@@ -211,9 +211,11 @@ def run_of(note: Note, place: int, most: int = 5) -> int:
 
 
 def _after_preposition(note: Note, place: int) -> list[Span]:
-    bits = note.signs[place]
+    bits, end = note.signs[place], note.pieces[place][1]
     if (bits & _NOT_PLACES and not bits & PLACE) or place in note.protected:
         return []
+    if bits & (WORD | EITHER) and note.folded[end : end + 1] == " " and note.folded[end + 1 : end + 2].isdigit():
+        return []  # Ward 4
     last = run_of(note, place)
     lives = any(word.lower() in terms.rule("lives") for word in note.words[max(0, place - 4) : place])
     some = any(
