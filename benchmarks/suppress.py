@@ -42,7 +42,7 @@ def group_bys() -> Callable[[], Any]:
 
 def _suppress(reading: Any) -> Callable[[], Any]:
     import shoal
-    from shoal.methods.suppression import suppress
+    from shoal.methods.suppress import suppress
 
     columns = shoal.read(discharges(rows=ROWS)).select(KEYS)
     return lambda: suppress(columns, K, reading)
@@ -56,7 +56,7 @@ def wildcard() -> Callable[[], Any]:
 def nearly_unique() -> Callable[[], Any]:
     """Few discharges, nearly all of them unique; prints the cells."""
     import shoal
-    from shoal.methods.suppression import suppress
+    from shoal.methods.suppress import suppress
 
     columns = shoal.read(discharges(rows=FEW)).select(KEYS)
 

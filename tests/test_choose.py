@@ -18,10 +18,11 @@ from shoal import progress
 from shoal.cli.group import app
 from shoal.errors import InputError, PolicyNotMet
 from shoal.methods import chooser as choose
-from shoal.methods import trials
 from shoal.models import KAnonymity
 from shoal.policy import Policy
 from shoal.storage.reading import read
+
+TRIED = choose.tried
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +182,7 @@ def test_a_release_for_a_larger_k_that_loses_less_is_kept(
     people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def worse_for_small_k(method: Any, table: Any, task: Any, seconds: float) -> Any:
-        trial = trials.tried(method, table, task, seconds)
+        trial = TRIED(method, table, task, seconds)
         if task.policy.models[0].k >= 10 or trial.result is None:
             return trial
         return replace(trial, candidate=replace(trial.candidate, loss=2.0))
@@ -242,7 +243,7 @@ def test_loading_is_shown_and_not_charged(people: pl.DataFrame, monkeypatch: pyt
     with progress.listening(lambda step, done, total: steps.append(step)):
         shoal.anonymize(people, quasi_identifiers=["age", "zip"], k=5)
     assert steps.index("loading mondrian") < steps.index("trying mondrian")
-    clock = trials.Clock(10.0)
+    clock = choose.Clock(10.0)
     with clock.pause():
         time.sleep(0.05)
     assert clock.left > 9.96
@@ -273,8 +274,8 @@ def test_less_effort_is_told_and_does_not_depend_on_the_clock(monkeypatch: pytes
     found = {}
     for name, cpu, wall in (("waits", 0.01, 100.0), ("works", 100.0, 0.01)):
 
-        def told(*given: Any, cpu: float = cpu, wall: float = wall) -> trials.Trial:
-            trial = trials.tried(*given)
+        def told(*given: Any, cpu: float = cpu, wall: float = wall) -> choose.Trial:
+            trial = TRIED(*given)
             return replace(trial, cpu_seconds=cpu, candidate=replace(trial.candidate, seconds=wall))
 
         monkeypatch.setattr(choose, "tried", told)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.methods.trials import in_order
+from shoal.methods.chooser import in_order
 from shoal.models import KAnonymity, LDiversity, TCloseness
 
 PEOPLE = pl.DataFrame(
@@ -51,8 +51,8 @@ def test_k_anonymity_comes_first() -> None:
 
 
 def test_fewer_models_never_cost_more() -> None:
+    from shoal.methods.chooser import _never_rising
     from shoal.methods.outcomes import Candidate
-    from shoal.methods.trials import _never_rising
 
     def entry(loss: float, verdict: str = "holds") -> Candidate:
         return Candidate("mondrian", None, loss, 1.0, verdict, 9)

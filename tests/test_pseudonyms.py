@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.cli import app
 from shoal.keys import SecretKey, create_key, find_key, read_key
-from shoal.methods.pseudonyms import keyed as keyed_module
+from shoal.methods.pseudonyms import pseudonymize as making
 from shoal.methods.pseudonyms.pseudonymize import permuted, pseudonymize
 from shoal.releases.jobs import Writing, release_pseudonymized
 
@@ -107,7 +107,7 @@ def test_digits_are_a_permutation() -> None:
 
 
 def test_collisions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(keyed_module._BYTES, "hex", 1)
+    monkeypatch.setitem(making._BYTES, "hex", 1)
     with pytest.raises(shoal.ShoalError, match="stand for two persons"):
         made([str(number) for number in range(300)])
 

@@ -12,7 +12,7 @@ import shoal
 from shoal.errors import InputError
 from shoal.storage.classes import Coded
 from shoal.storage.reading import read
-from shoal.utility.weighted import Design
+from shoal.utility.analysis import Design
 
 VALUES = st.lists(st.tuples(st.floats(-100, 100), st.floats(1, 50)), min_size=2, max_size=30)
 

@@ -79,8 +79,7 @@ if TYPE_CHECKING:
     from shoal.methods.scrubbing.documents import KSafety, k_safety
     from shoal.methods.scrubbing.results import ScrubResult
     from shoal.methods.scrubbing.scrub import scrub
-    from shoal.methods.search.solution_space import SolutionSpace
-    from shoal.methods.solve import apply_plan, lattice
+    from shoal.methods.solve import SolutionSpace, apply_plan, lattice
     from shoal.policy import Policy, load_policy
     from shoal.policy.migration.import_policy import ImportedPolicy, import_policy
     from shoal.ranges.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
@@ -142,8 +141,7 @@ _NAMES = {
     "shoal.methods.scrubbing.documents": "KSafety k_safety",
     "shoal.methods.scrubbing.results": "ScrubResult",
     "shoal.methods.scrubbing.scrub": "scrub",
-    "shoal.methods.search.solution_space": "SolutionSpace",
-    "shoal.methods.solve": "apply_plan lattice",
+    "shoal.methods.solve": "SolutionSpace apply_plan lattice",
     "shoal.policy": "Policy load_policy",
     "shoal.policy.migration.import_policy": "ImportedPolicy import_policy",
     "shoal.ranges.hierarchy": "Hierarchy build_hierarchy read_hierarchy",

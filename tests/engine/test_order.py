@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from shoal.methods.trials import sample_of
+from shoal.methods.chooser import sample_of
 from shoal.policy import Policy
 from shoal.storage.classes import Coded
 from shoal.storage.order import key_of, row_hashes, sample_rows, secret_order, shuffled_order, siphash

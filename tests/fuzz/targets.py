@@ -143,7 +143,7 @@ def read_condition(path: Path) -> Any:
 
 
 def read_plan(path: Path) -> Any:
-    from shoal.methods.search.plan import read_plan as read
+    from shoal.methods.search.generalize import read_plan as read
 
     return read(path)
 

@@ -21,7 +21,7 @@ THRESHOLDS = [
     ("shoal.methods.search.sources", "_LEAST_SLOTS", 64),
     ("shoal.methods.search.evaluate", "_LEAST_CELLS", 64),
     ("shoal.methods.search.evaluate", "_LEAST_SIZES", 64),
-    ("shoal.methods.search.deepening", "_LEAST_CELLS", 64),
+    ("shoal.methods.search.closing", "_LEAST_CELLS", 64),
     ("shoal.utility.loss", "BLOCK", 64),
     ("shoal.streams.stream", "CLUSTERS", 5),
     ("shoal.streams.stream", "REUSABLE", 8),
@@ -102,7 +102,7 @@ def _large_lattices(seed: int) -> None:
             anonymized(seed, "lattice", quasi_identifiers=few, k=2, suppression=0.1, minimize="entropy")
     roll_up = {"_FEW": 0, "_FEWER": 1.0, "_LOOKS": 1, "_SAMPLED": 0}
     for cells, bits in ((1 << 20, 1 << 20), (1 << 20, 0), (0, 1 << 20), (0, 0)):
-        with set_to("packed", _WORTH_PACKING=0, _MOST_CELLS=cells), set_to("sources", _MOST_BITS=bits, **roll_up):
+        with set_to("sources", _WORTH_PACKING=0, _MOST_CELLS=cells, _MOST_BITS=bits, **roll_up):
             anonymized(seed, "lattice", quasi_identifiers=few, k=2, suppression=0.1)
         with set_to("evaluate", _MOST_CELLS=cells), set_to("sources", _MOST_BITS=bits, **roll_up):
             anonymized(seed, "lattice", quasi_identifiers=few, k=2, suppression=0.1)

@@ -20,8 +20,7 @@ from shoal.exposure.leakage import (
     several_persons,
     smallest_k,
 )
-from shoal.exposure.leakage.curves import needed_k, over_k, over_leaks, over_targets
-from shoal.exposure.leakage.inverse import exact_limit, keeps_threshold
+from shoal.exposure.leakage.curves import exact_limit, keeps_threshold, needed_k, over_k, over_leaks, over_targets
 
 
 def exact(persons: int, leaked: int, size: int) -> Fraction:

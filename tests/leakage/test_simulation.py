@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import brute
 from shoal.errors import InputError
 from shoal.exposure.leakage import ClassSizes, Simulated, equation_5, several_persons, simulate, spread_over_leaks
-from shoal.exposure.leakage.persons import PersonRecords, simulate_histories
+from shoal.exposure.leakage.simulate import PersonRecords, simulate_histories
 
 
 def standard_errors(found: Simulated, wanted: float | Fraction) -> float:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.methods.perturbation import utility as scores
-from shoal.methods.perturbation.risk import interval_disclosure, linkage, nearest
-from shoal.methods.perturbation.utility import il1s, propensity, utility_of
+from shoal.methods.perturbation.utility import il1s, interval_disclosure, linkage, nearest, propensity, utility_of
 from shoal.storage import Array
 
 

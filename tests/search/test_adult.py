@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from shoal.methods.search.generalize import SearchOptions, generalize
-from shoal.methods.search.lattice import prepare
+from shoal.methods.search.generalize import SearchOptions, generalize, prepare
 from shoal.models import KAnonymity, LDiversity, Model, TCloseness
 from shoal.policy import Policy
 from shoal.storage import Table

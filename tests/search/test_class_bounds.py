@@ -15,8 +15,7 @@ from search.test_optimum import CLASS_QUALITIES, LIMITS, check, made, search
 from shoal.methods.search import class_search
 from shoal.methods.search.class_search import ClassLook
 from shoal.methods.search.evaluate import ClassSums
-from shoal.methods.search.generalize import SearchOptions, Space
-from shoal.methods.search.lattice import prepare
+from shoal.methods.search.generalize import SearchOptions, Space, prepare
 from shoal.models import KAnonymity
 from shoal.policy import as_policy
 from shoal.storage.reading import read

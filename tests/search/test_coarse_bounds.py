@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from search import brute
 from search.test_class_bounds import made_ready, options
 from search.test_optimum import LIMITS, check, search
-from shoal.methods.search import coarse_bounds
+from shoal.methods.search import optimum
 from shoal.methods.search.optimum import LatticeSearch, strides_of
 from shoal.models import KAnonymity, TCloseness
 
@@ -45,7 +45,7 @@ def test_a_glance_is_a_look(part: float, seed: int, suppression: float, distance
     space = made_ready(problem)
     grid = space.grid(options(problem))
     evaluate = space.evaluator(grid, problem.models, problem.limit)
-    found = coarse_bounds.CoarseBounds.of(evaluate)
+    found = optimum.CoarseBounds.of(evaluate)
     assert found is not None
     found.part = part
     strides = strides_of(grid)
@@ -96,8 +96,8 @@ def test_whoever_is_asked_the_result_is_the_same(part: float, step: float, seed:
     problem = problem_of(seed, suppression, "hierarchical")
     usual = search(problem).optimum
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(coarse_bounds, "_PART", part)
-        patch.setattr(coarse_bounds, "_STEP", step)
+        patch.setattr(optimum, "_PART", part)
+        patch.setattr(optimum, "_STEP", step)
         found = search(problem).optimum
     assert (found.score, found.optimal, found.lower_bound) == (usual.score, usual.optimal, usual.lower_bound)
     assert (found.best is None) == (usual.best is None)

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from search import brute
 from shoal.kernels.lattice_boxes import DONE, OFFERED
 from shoal.methods.search import optimum as searching
-from shoal.methods.search.deepening import BoxSearch, boxes_for
-from shoal.methods.search.generalize import SearchOptions, Space, generalize
-from shoal.methods.search.lattice import prepare
+from shoal.methods.search.closing import BoxSearch, boxes_for
+from shoal.methods.search.generalize import SearchOptions, Space, generalize, prepare
 from shoal.models import KAnonymity, LDiversity, Model
 from shoal.policy import as_policy
 from shoal.storage.reading import read

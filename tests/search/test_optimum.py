@@ -20,8 +20,7 @@ from models.makers import MAKERS, POPULATION
 from search import brute
 from shoal.methods.search import optimum as searching
 from shoal.methods.search import sources
-from shoal.methods.search.generalize import Generalized, SearchOptions, generalize
-from shoal.methods.search.lattice import prepare
+from shoal.methods.search.generalize import Generalized, SearchOptions, generalize, prepare
 from shoal.models import KAnonymity, TCloseness
 from shoal.policy import as_policy
 from shoal.storage.reading import read

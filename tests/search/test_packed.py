@@ -13,10 +13,9 @@ from search import brute
 from search.test_optimum import COLUMN_QUALITIES, LIMITS, check
 from shoal.kernels.lattice_bounds import product_at
 from shoal.methods.search import optimum as searching
-from shoal.methods.search import packed, sources
+from shoal.methods.search import sources
 from shoal.methods.search.evaluate import Evaluator
-from shoal.methods.search.generalize import SearchOptions
-from shoal.methods.search.lattice import prepare
+from shoal.methods.search.generalize import SearchOptions, prepare
 from shoal.models import KAnonymity
 from shoal.policy import Policy, as_policy
 from shoal.storage.reading import read
@@ -24,9 +23,9 @@ from shoal.storage.reading import read
 
 def packing(patch: pytest.MonkeyPatch, cells: int, bits: int, saved: float, looks: int) -> None:
     """Pack small tables too, with few or many cells and bits, any columns together or none; roll up at once or late."""
-    patch.setattr(packed, "_WORTH_PACKING", 0)
-    patch.setattr(packed, "_MOST_CELLS", cells)
-    patch.setattr(packed, "_SAVED", saved)
+    patch.setattr(sources, "_WORTH_PACKING", 0)
+    patch.setattr(sources, "_MOST_CELLS", cells)
+    patch.setattr(sources, "_SAVED", saved)
     patch.setattr(sources, "_MOST_BITS", bits)
     patch.setattr(sources, "_FEW", 0)
     patch.setattr(sources, "_FEWER", 1.0)
@@ -65,7 +64,7 @@ def test_a_packed_look_tells_the_same_and_never_too_much_of_finer_nodes(
     with pytest.MonkeyPatch.context() as patch:
         packing(patch, *ways)
         look = evaluator(problem)
-        assert look._packed is not None
+        assert look.packed is not None
         nodes = [np.array(levels) for levels in problem.nodes]
         Random(seed).shuffle(nodes)
         found = [look(levels) for levels in nodes]
@@ -120,14 +119,14 @@ def test_columns_that_depend_on_each_other_are_packed_into_the_combinations_that
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each of 50 towns lies in one of 5 counties; ages are independent: 50 codes instead of 250."""
-    monkeypatch.setattr(packed, "_INDEPENDENT", 1)
+    monkeypatch.setattr(sources, "_INDEPENDENT", 1)
     towns = [town for town in range(50) for _ in range(40)]
     frame = {"town": [f"t{town}" for town in towns], "county": [f"c{town // 10}" for town in towns]}
     names = ["town", "county", "age"]
     policy = Policy(columns=dict.fromkeys(names, "quasi-identifier"), models=[KAnonymity(k=2)])
     table = read({**frame, "age": list(range(40)) * 50})
     grid = prepare(table, policy, None, SearchOptions()).space.grid(SearchOptions())
-    tables = packed.PackedTables(grid)
+    tables = sources.PackedTables(grid)
     assert [[grid.axes[j].name for j in group] for group in tables.groups] == [["town", "county"], ["age"]]
     assert np.diff(tables.bottom.starts).tolist() == [50, 40]
     assert len(tables.bottom) == 2000

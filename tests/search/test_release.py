@@ -19,7 +19,7 @@ from search import brute
 from shoal import anonymize
 from shoal.errors import InputError
 from shoal.methods.anonymize import Anonymized
-from shoal.methods.search.plan import read_plan
+from shoal.methods.search.generalize import read_plan
 from shoal.methods.solve import apply_plan
 from shoal.models import AverageRisk, KAnonymity, KMap, TCloseness, XYAnonymity
 from shoal.releases.verify import verify

@@ -12,7 +12,7 @@ from shoal import progress
 from shoal.methods.outcomes import out_of_time
 from shoal.methods.search.generalize import SearchOptions
 from shoal.methods.search.optimum import Optimum
-from shoal.methods.search.solution_space import Solution, why
+from shoal.methods.solve import Solution, why
 
 FEW = pl.DataFrame({"age": [30, 34, 51, 52], "sex": ["f", "f", "m", "f"]})
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.cli.group import app
 from shoal.errors import InputError
-from shoal.methods.cut_plan import CutPlan
-from shoal.methods.search.plan import read_plan
+from shoal.methods.mondrian import CutPlan
+from shoal.methods.search.generalize import read_plan
 
 TOWNS = [["Lyon", "FR", "*"], ["Nice", "FR", "*"], ["Rome", "IT", "*"], ["Pisa", "IT", "*"]]
 

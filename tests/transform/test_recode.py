@@ -17,8 +17,13 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.methods.recode import (
+    Chunks,
     ColumnRecoding,
+    Constant,
     Election,
+    Labeller,
+    Mapped,
+    NeighbourRuns,
     Recoded,
     RecodingFigures,
     Strategy,
@@ -26,8 +31,8 @@ from shoal.methods.recode import (
     elect,
     every_combination,
     recode,
+    tree_levels,
 )
-from shoal.methods.recoding_labels import Chunks, Constant, Labeller, Mapped, NeighbourRuns, tree_levels
 from shoal.storage.reading import read
 from shoal.storage.rows import Rows
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import shoal
 from brute import matches
 from shoal.errors import InputError
-from shoal.methods import wildcard_suppression
-from shoal.methods.suppression import Reading, by_cost, cost_of, suppress
+from shoal.methods import suppress as suppressing
+from shoal.methods.suppress import Reading, by_cost, cost_of, suppress
 from shoal.models import Evidence, KMatching
 from shoal.storage.reading import read
 from shoal.vocabulary import NullRule
@@ -390,9 +390,9 @@ def test_pairs_that_are_compared_and_groups_that_are_made_give_the_same_cells(
     columns = list(read(frame).columns.values())
     found = set()
     for alike, matching, kept in ((200, 2_000, 100), (0, 2_000, 100_000), (0, 0, 100_000), (0, 0, 100), (200, 0, 0)):
-        monkeypatch.setattr(wildcard_suppression, "FEW_ALIKE", alike)
-        monkeypatch.setattr(wildcard_suppression, "FEW_MATCHING", matching)
-        monkeypatch.setattr(wildcard_suppression, "MOST_KEPT", kept)
+        monkeypatch.setattr(suppressing, "FEW_ALIKE", alike)
+        monkeypatch.setattr(suppressing, "FEW_MATCHING", matching)
+        monkeypatch.setattr(suppressing, "MOST_KEPT", kept)
         found.add(tuple(suppress(columns, 3, null_rule=null_rule).masks.tolist()))
     assert len(found) == 1
     assert any(found.pop())

@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
 
 from shoal import progress
 from shoal.engine import TooManyTuples, engine_of
 from shoal.errors import InputError, Message, Setting, as_names, check_choice, quoted
-from shoal.exposure.journalist import attacker_risk, journalist_risk, population_of, read_sample, sampled_classes
-from shoal.exposure.measure import ClassHistogram, CountedClasses, readings_of_missing
-from shoal.exposure.results import IdentityRisk, Knowledge, KnownItems, SizeCount
-from shoal.exposure.sample import Sample, SampleFigures, asked_sample, check_sample
+from shoal.exposure.journalist import (
+    SampleFigures,
+    asked_sample,
+    attacker_risk,
+    check_sample,
+    journalist_risk,
+    population_of,
+    read_sample,
+    sampled_classes,
+)
+from shoal.exposure.measure import (
+    NOTE,
+    ClassHistogram,
+    CountedClasses,
+    RolledUpClasses,
+    readings_of_missing,
+    refuse_beyond_equality,
+)
+from shoal.exposure.results import IdentityRisk, Knowledge, KnownItems
 from shoal.exposure.sensitive import checked_questions, judged, sensitive_figures
 from shoal.policy.default_policy import DefaultPolicy, written
 from shoal.policy.thresholds import find_threshold
 from shoal.ranges.parsing import forms_in
-from shoal.storage import Column
 from shoal.storage.reading import Options
-from shoal.storage.rows import Rows
 from shoal.verbs.base import takes
 from shoal.verbs.measuring import RiskRequest
 from shoal.vocabulary import Domain, Generalized, NullRule
+from shoal.wording import counted
 
 if TYPE_CHECKING:
-    from shoal.exposure.measure import RolledUpClasses
-    from shoal.exposure.sample_figures import SampleRows
     from shoal.policy import Policy
     from shoal.results.sections import Verdict
 
@@ -60,12 +74,11 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
     """
     given, options, person = written(asked.policy), asked.options, asked.person
     if given.relations is not None:
-        from shoal.exposure.linked import risk_of_tables
-
-        return risk_of_tables(source, given, asked)  # type: ignore[arg-type]
-    of_items: _OfItems | None = None
+        return _risk_of_tables(source, given, asked)  # type: ignore[arg-type]
+    items: list[KnownItems] | None = None
+    of_sets: list[Verdict] = []
     if asked.items or asked.items_in or asked.known or getattr(given, "set_columns", []):
-        source, given, asked, of_items = _of_items(source, asked)
+        source, given, asked, items, of_sets = _of_items(source, asked)
     groups = _groups(asked.knowledge) if asked.knowledge is not None else given.knowledge
     names = _quasi_identifiers(asked.quasi_identifiers, given, groups)
     rule: NullRule = asked.null_rule or given.null_rule
@@ -81,7 +94,11 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
     limit = find_threshold(asked.threshold if asked.threshold is not None else given.threshold)
     sample = replace(asked_sample(asked, population_of(asked), given), wildcard_alpha=alpha)
     _check_roles(names, groups, count, person)
-    _check_sensitive(questions.columns, count, person)
+    if both := [name for name in (count, person) if name is not None and name in questions.columns]:
+        raise InputError(
+            f"Column {quoted(both)} says how rows are counted: it is not a sensitive one.",
+            Message("Take it out of the {sensitive} columns."),
+        )
 
     measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
     together = list(dict.fromkeys([*measured, *questions.columns]))
@@ -90,12 +107,12 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
     if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
         source, sample = read_sample(source, [*together, *filter(None, (count, person))], sample, options)
     engine = engine_of(source, options)
-    known = _combinations(groups)
+    # the columns of every combination of groups, small combinations first
+    chosen = [some for size in range(1, len(groups) + 1) for some in combinations(groups, size)]
+    known = {some: list(dict.fromkeys(column for name in some for column in groups[name])) for some in chosen}
     try:
-        counted = engine.count(source, together, count=count, person=person, options=options)
+        tuples = engine.count(source, together, count=count, person=person, options=options)
     except TooManyTuples as error:
-        from shoal.exposure.measure import NOTE, RolledUpClasses, refuse_beyond_equality
-
         beyond = (person, sample.population, sample.estimate, sample.suda, questions.columns)
         refuse_beyond_equality(error, given, rule, *beyond)
         sets = [names, *known.values()]
@@ -103,10 +120,11 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
         table: CountedClasses | RolledUpClasses = rolled_up
         missing, notes = dict(rolled_up.missing), [NOTE]
     else:
-        rows = counted.rows
+        rows = tuples.rows
         table = CountedClasses(*rows.without_nulls(rule, measured), rule, generalized, domain)
-        missing = {one.name: found for one in table.rows.select(names).columns if (found := _missing(table.rows, one))}
-        notes = [*counted.notes, *given.remarks(counted)]
+        there = [one for one in table.rows.select(names).columns if one.nulls]
+        missing = {one.name: found for one in there if (found := table.rows.records_in(one.is_null()))}
+        notes = [*tuples.notes, *given.remarks(tuples)]
     progress.report("counting", 0)
     kept, removed, here = table.rows, table.removed, isinstance(table, CountedClasses)
     main = kept.select(names) if here else kept
@@ -114,13 +132,24 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
     persons = None if person is None else cells.measured + cells.suppressed_persons
     total = table.records if persons is None else persons
     row_by_row = sample.needs_rows and person is None and here
-    single = _single(source, names, measured, count, (rule, generalized)) if row_by_row else None
-    estimated = _estimated(sample, single, cells, main) if here else SampleFigures()
+    single, estimated = None, SampleFigures()
+    if here and sample.asks_figures:
+        from shoal.exposure.sample_figures import sample_figures, sample_rows
+
+        if row_by_row:
+            single = sample_rows(source, names, measured, count, (rule, generalized))
+        estimated = sample_figures(sample, single, cells, main)
     drawn = total + removed if person is None else total
     classes = sampled_classes(sample, cells, single, drawn)
     journalist = journalist_risk(main, sample.population, classes, (rule, generalized), limit, options)
     prosecutor = attacker_risk(cells.members, 1 / cells.sizes, limit)
     forms = {column.name: column_forms for column in main.columns if (column_forms := forms_in(column, generalized))}
+    if forms and rule == "wildcard" and any(column.nulls for column in main.columns):
+        notes.append("beside generalised values a null is read as *, the whole range: classes are of equal boxes")
+    # the verdicts about sets as they were judged on sets
+    models = judged(given, main, classes, (rule, generalized), sample.over, drawn)
+    about, names_of_sets = iter(of_sets), {verdict.name for verdict in of_sets}
+    models = [next(about) if verdict.name in names_of_sets else verdict for verdict in models]
     return IdentityRisk(
         records=table.records,
         removed_rows=removed,
@@ -138,17 +167,17 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
         journalist_by=journalist.by,
         risk_over=sample.over,
         marketer=journalist.risk or prosecutor,
-        histogram=_histogram(cells),
+        histogram=cells.counts,
         knowledge=_knowledge(table, known, total) if groups else None,
-        known=None if of_items is None else of_items.known,
+        known=items,
         sensitive=sensitive_figures(kept, names, questions, rule, generalized, given) if questions.columns else None,
-        models=_with_items(judged(given, main, classes, (rule, generalized), sample.over, drawn), of_items),
+        models=models,
         generalized=forms,
         readings={**(readings_of_missing(main, alpha) if not forms else {}), **(cells.readings or {})},
         population_table=journalist.table,
         threshold_name=limit.name,
         missing=missing,
-        notes=[*notes, *_remarks(forms, rule, main), *estimated.notes],
+        notes=[*notes, *estimated.notes],
         population=estimated.population,
         chosen=estimated.chosen,
         chosen_reason=estimated.chosen_reason,
@@ -159,14 +188,57 @@ def risk(source: Any, asked: RiskRequest) -> IdentityRisk:
     )
 
 
-class _OfItems(NamedTuple):
-    known: list[KnownItems]
-    verdicts: list[Verdict]
+def _risk_of_tables(source: Any, policy: Policy, asked: RiskRequest) -> IdentityRisk:
+    """A person's class is that of the persons with the same view: own row, rows that point at them, how many."""
+    from shoal.policy.judgement.linked_tables import LinkedTables, judge_views, read_linked
+
+    relations = policy.relations
+    assert relations is not None
+    usual = {"policy", "threshold", "options"}
+    given = [one.name for one in fields(asked) if one.name not in usual and getattr(asked, one.name) != one.default]
+    if given:
+        raise InputError(
+            Message("`{}` is about one table, and the policy about several.", Setting(given[0])), "Leave it out."
+        )
+    linked = LinkedTables.of(relations, read_linked(source, relations, asked.options))
+    views = judge_views(linked, policy)
+    limit = find_threshold(policy.threshold if asked.threshold is None else asked.threshold)
+    cells = ClassHistogram.of_classes(views.sizes)
+    prosecutor = attacker_risk(cells.members, 1 / np.maximum(cells.sizes, 1), limit)
+    orphans = [
+        f"{name}: {counted(rows, 'row')} of nobody, not measured" for name, rows in linked.orphans.items() if rows
+    ]
+    return IdentityRisk(
+        records=sum(table.rows for table in linked.tables.values()),
+        removed_rows=sum(linked.orphans.values()),
+        persons=linked.persons,
+        classes=len(views.sizes),
+        uniques=cells.uniques,
+        uniqueness=cells.uniques / max(linked.persons, 1),
+        k=cells.k,
+        null_rule="value",
+        quasi_identifiers=relations.quasi_identifiers(),
+        undecided=0,
+        suppressed_rows=0,
+        prosecutor=prosecutor,
+        journalist=None,
+        journalist_by=None,
+        risk_over="sample",
+        marketer=prosecutor,
+        histogram=cells.counts,
+        models=views.models,
+        generalized={},
+        readings={},
+        population_table=None,
+        threshold_name=limit.name,
+        missing={},
+        notes=["persons are alike where all rows that point at them are, in all tables, and as many of each", *orphans],
+    )
 
 
-def _of_items(source: Any, asked: RiskRequest) -> tuple[Any, Policy, RiskRequest, _OfItems]:
+def _of_items(source: Any, asked: RiskRequest) -> tuple[Any, Policy, RiskRequest, list[KnownItems], list[Verdict]]:
     """What few items give away, and the table where whole sets of them are compared: those of a person together."""
-    from shoal.exposure.known_items import known_items
+    from shoal.exposure.known_points import known_items
     from shoal.policy.judgement.sets import in_order
     from shoal.policy.loading import as_policy, with_sets
 
@@ -178,45 +250,12 @@ def _of_items(source: Any, asked: RiskRequest) -> tuple[Any, Policy, RiskRequest
     options = replace(asked.options or Options(), types_of_policy=policy.types)
     known, verdicts, table = known_items(source, policy, asked.known or (1, 2, 3), options)
     if policy.quasi_identifiers or asked.knowledge is not None or policy.knowledge:
-        return source, policy, asked, _OfItems(known, verdicts)
+        return source, policy, asked, known, verdicts
     if policy.separator is not None:
         column = policy.item_column or ""
         table = replace(table, columns={**table.columns, column: in_order(table[column], policy.separator)})
     asked = replace(asked, quasi_identifiers=policy.set_columns)
-    return table, policy, asked, _OfItems(known, verdicts)
-
-
-def _with_items(verdicts: list[Verdict], of_items: _OfItems | None) -> list[Verdict]:
-    """The verdicts of the models, those about sets as they were judged on sets."""
-    about = iter([] if of_items is None else of_items.verdicts)
-    names = {verdict.name for verdict in ([] if of_items is None else of_items.verdicts)}
-    return [next(about) if verdict.name in names else verdict for verdict in verdicts]
-
-
-def _single(
-    table: Any, names: Sequence[str], measured: Sequence[str], count: str | None, reading: tuple[NullRule, Generalized]
-) -> SampleRows:
-    from shoal.exposure.sample_figures import sample_rows
-
-    return sample_rows(table, names, measured, count, reading)
-
-
-def _estimated(sample: Sample, rows: SampleRows | None, cells: ClassHistogram, tuples: Rows) -> SampleFigures:
-    if not sample.asks_figures:
-        return SampleFigures()
-    from shoal.exposure.sample_figures import sample_figures
-
-    return sample_figures(sample, rows, cells, tuples)
-
-
-def _missing(rows: Rows, column: Column) -> int:
-    return rows.records_in(column.is_null()) if column.nulls else 0
-
-
-def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -> list[str]:
-    if forms and rule == "wildcard" and any(column.nulls for column in rows.columns):
-        return ["beside generalised values a null is read as *, the whole range: classes are of equal boxes"]
-    return []
+    return table, policy, asked, known, verdicts
 
 
 def _alpha(given: float | str) -> float:
@@ -259,8 +298,7 @@ def _check_roles(names: list[str], groups: Mapping[str, list[str]], count: str |
     both = [name for name in (count, person) if name in names or any(name in group for group in groups.values())]
     if both:
         raise InputError(
-            f"Column {quoted(map(str, both))} is counted and compared at once.",
-            "Take it out of the quasi-identifiers.",
+            f"Column {quoted(map(str, both))} is counted and compared at once.", "Take it out of the quasi-identifiers."
         )
     if len(groups) > MOST_GROUPS:
         raise InputError(
@@ -272,26 +310,6 @@ def _check_roles(names: list[str], groups: Mapping[str, list[str]], count: str |
             f"Knowledge group {quoted(empty)} has no columns.",
             Message("Name at least one column for each group ({knowledge})."),
         )
-
-
-def _check_sensitive(columns: Sequence[str], count: str | None, person: str | None) -> None:
-    both = [name for name in (count, person) if name is not None and name in columns]
-    if both:
-        raise InputError(
-            f"Column {quoted(both)} says how rows are counted: it is not a sensitive one.",
-            Message("Take it out of the {sensitive} columns."),
-        )
-
-
-def _histogram(cells: ClassHistogram) -> list[SizeCount]:
-    rows = zip(cells.sizes.tolist(), cells.classes.tolist(), cells.members.tolist(), strict=True)
-    return [SizeCount(*row) for row in rows]
-
-
-def _combinations(groups: Mapping[str, list[str]]) -> dict[tuple[str, ...], list[str]]:
-    """The columns of every combination of groups, small combinations first."""
-    chosen = [names for size in range(1, len(groups) + 1) for names in combinations(groups, size)]
-    return {names: list(dict.fromkeys(column for name in names for column in groups[name])) for names in chosen}
 
 
 def _knowledge(

@@ -11,7 +11,9 @@ import numpy as np
 
 from shoal.engine import Engine, SizeHistogram, TooManyTuples
 from shoal.errors import InputError, Message
-from shoal.exposure.results import Reading
+from shoal.exposure.results import Reading, SizeCount
+from shoal.policy.judgement.shown_classes import Shown, shown_in
+from shoal.ranges.coverage import fit
 from shoal.ranges.parsing import as_ranges, forms_in
 from shoal.storage import Array
 from shoal.storage.classes import Coded, class_sizes, pack
@@ -22,7 +24,6 @@ from shoal.vocabulary import Domain, Generalized, NullRule
 if TYPE_CHECKING:
     from shoal.policy import Policy
     from shoal.policy.default_policy import DefaultPolicy
-    from shoal.policy.judgement.shown_classes import Shown
 
 
 # tuples times patterns of missing values up to which readings that nobody asked for are measured too: about a second
@@ -74,6 +75,12 @@ class ClassHistogram:
     def k(self) -> int:
         return int(self.sizes[0]) if len(self.sizes) else 0
 
+    @property
+    def counts(self) -> list[SizeCount]:
+        """The same as results tell it."""
+        rows = zip(self.sizes.tolist(), self.classes.tolist(), self.members.tolist(), strict=True)
+        return [SizeCount(*row) for row in rows]
+
 
 @dataclass(frozen=True)
 class CountedClasses:
@@ -100,8 +107,6 @@ def measure(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: D
     wild = null_rule == "wildcard" and any(column.nulls for column in rows.columns)
     if rows.person is None and not forms and not wild:
         return ClassHistogram.of_classes(rows.ones if rows.distinct else class_sizes(rows.columns, rows.weights))
-    from shoal.policy.judgement.shown_classes import shown_in
-
     shown = shown_in(rows, null_rule, generalized=generalized)
     if rows.person is not None:
         return measure_persons(shown)
@@ -112,8 +117,6 @@ def measure(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: D
 
 def _measure_boxes(shown: Shown, null_rule: NullRule, generalized: Generalized, domain: Domain) -> ClassHistogram:
     """Classes are groups of equal texts; uniques are by Eq 1: no other record's box may fit."""
-    from shoal.ranges.coverage import fit
-
     kept = np.flatnonzero(~shown.suppressed)
     ranges = [as_ranges(column, generalized, null_rule == "wildcard", domain) for column in shown.rows.columns]
     ranges = [replace(column, codes=column.codes[kept], star=column.star[kept]) for column in ranges]
@@ -162,8 +165,6 @@ def readings_of_missing(rows: Rows, alpha: float) -> dict[str, Reading]:
         return {}
     if rows.distinct and rows.count - 1 > _MOST_MATCHED:  # one class may be missing throughout
         return {}
-    from shoal.policy.judgement.shown_classes import shown_in
-
     shown = shown_in(rows, "wildcard", (), "no")
     patterns = len(np.unique(pack([Coded(star.astype(np.int64), 2) for star in shown.stars]).codes))
     if not len(shown.members) or patterns * len(shown.members) > _MOST_MATCHED:
@@ -197,8 +198,6 @@ def measure_persons(shown: Shown) -> ClassHistogram:
 
 def _measure_wildcards(shown: Shown) -> ClassHistogram:
     """Null matches everything: the size of a record is the number of records that match it."""
-    from shoal.ranges.coverage import fit
-
     strict = ClassHistogram.of_classes(shown.members)
     rows = shown.rows.take(~shown.suppressed)
     fitted = fit([as_ranges(column, "no", null_is_star=True) for column in rows.columns], rows.weights)
@@ -210,9 +209,6 @@ def _measure_wildcards(shown: Shown) -> ClassHistogram:
             "fitting": Reading(int(fitted.records.min()), int(np.count_nonzero(fitted.unique))),
         },
     )
-
-
-# Class sizes of a table whose tuples are too many for one machine: histograms from where its rows are.
 
 
 NOTE = "the tuples are too many for one machine: classes were counted where the rows are, readings of nulls were not"

@@ -293,11 +293,13 @@ def _who(result: IdentityRisk) -> str:
 
 
 def _figures(result: IdentityRisk) -> Figures:
+    # where two readings of uniques differ, both are named
+    uniques = "uniques" if result.uniques == result.alone else "uniques (fit no other record's ranges)"
     rows = {
         "records": result.records,
         "persons": result.persons,
         "classes": result.classes,
-        _uniques_word(result): result.uniques,
+        uniques: result.uniques,
         "smallest class (k)": result.k,
         "suppressed rows": result.suppressed_rows or None,
         "removed rows": result.removed_rows or None,
@@ -305,11 +307,6 @@ def _figures(result: IdentityRisk) -> Figures:
     }
     figures = [Figure(name, f"{value:,}") for name, value in rows.items() if value is not None]
     return Figures([*figures, Figure("null rule", result.null_rule)])
-
-
-def _uniques_word(result: IdentityRisk) -> str:
-    """Where two readings of uniques differ, both are named."""
-    return "uniques" if result.uniques == result.alone else "uniques (fit no other record's ranges)"
 
 
 def class_sizes(result: IdentityRisk) -> Grid:
@@ -415,7 +412,7 @@ def _knowledge(known: list[Knowledge]) -> Grid:
 
 def _notes(result: IdentityRisk) -> list[str]:
     notes = [
-        f"{name}: {_forms(forms)} read as ranges (`generalized: no` reads them raw)"
+        f"{name}: {', '.join(_FORMS[form] for form in forms)} read as ranges (`generalized: no` reads them raw)"
         for name, forms in result.generalized.items()
     ]
     if result.missing:
@@ -446,7 +443,3 @@ _READINGS = {
     "weighted": "weighted reading, a match with a record that has missing values counts as `wildcard_alpha` of one",
 }
 _FORMS = {"interval": "intervals", "prefix": "prefixes such as 937**", "set": "sets", "star": "*"}
-
-
-def _forms(forms: tuple[str, ...]) -> str:
-    return ", ".join(_FORMS[form] for form in forms)

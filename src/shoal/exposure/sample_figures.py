@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, Message
-from shoal.exposure.sample import Sample, SampleFigures
+from shoal.exposure.journalist import Sample, SampleFigures
+from shoal.policy.judgement.shown_classes import Shown, shown_in
 from shoal.policy.survey import population_size, size_notes
 from shoal.population.individual import approximate_risk, expected_risk, household_risk, threshold_for
 from shoal.population.results import (
@@ -30,7 +31,6 @@ from shoal.vocabulary import Generalized, NullRule
 
 if TYPE_CHECKING:
     from shoal.exposure.measure import ClassHistogram
-    from shoal.policy.judgement.shown_classes import Shown
     from shoal.population.base import SampleClasses
     from shoal.population.choice import Chosen
     from shoal.population.suda import SpecialUniques
@@ -64,8 +64,6 @@ def sample_rows(
     reading: tuple[NullRule, Generalized],
 ) -> SampleRows:
     """The rows that `risk` counts: not those of a count of zero, nor under `drop` those with a missing value."""
-    from shoal.policy.judgement.shown_classes import shown_in
-
     rule, generalized = reading
     keep = np.ones(table.rows, bool)
     if rule == "drop":
@@ -254,6 +252,12 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: ClassHistogra
     unique = None if rows is None else special(rows, sample, records / people if people else None)
     individual = None if risk is None else individual_risk(risk, sample)
     unmeasured = ["no record stands in a class: individual risk is not measured"] if risk and not individual else []
+    # whether an estimate of the population leaves households out, which it was told of
+    unused_household = list[str]()
+    estimates = [] if estimated is None else estimated.estimates
+    together = any(found.assumes.endswith(_TOGETHER) for found in estimates)
+    if sample.household is not None and estimated is not None and not together:
+        unused_household = ["the estimate of the population does not know that households are drawn together"]
     return SampleFigures(
         individual=individual,
         suda=None if unique is None else unique.figures,
@@ -264,7 +268,7 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: ClassHistogra
         per_record=None if rows is None else per_record(rows, risk, unique, estimated),
         notes=(
             *(() if risk is None else (*unmeasured, *risk.notes, *size_notes(records, weights, size, sampling))),
-            *_unused_household(sample, estimated),
+            *unused_household,
         ),
     )
 
@@ -295,16 +299,13 @@ def _estimated(
         classes = replace(classes, tuples=list(counted.tuples.values()), counts=counted.counts)
         if rows is not None and not rows.shown.matching and len(rows.shown.sizes) == len(counted):
             if weights is not None:
-                classes = replace(classes, weights=_weight_of_each(rows, weights, counted.counts, people))
+                # the people that a record of each tuple stands for, scaled to all of them
+                summed = rows.shown.sum_of(weights)
+                each = np.maximum(summed / counted.counts * (people / summed.sum()), 1.0)
+                classes = replace(classes, weights=each)
             if sample.household is not None and sample.estimate in (None, "all", "network"):
                 return _through_households(classes, rows, sample.household, sample.estimate)
     return estimate_population(classes, sample.estimate)
-
-
-def _weight_of_each(rows: SampleRows, weights: Array, counts: Array, people: float) -> Array:
-    """The people that a record of each tuple stands for, scaled to all of them."""
-    summed = rows.shown.sum_of(weights)
-    return np.asarray(np.maximum(summed / counts * (people / summed.sum()), 1.0))
 
 
 def _through_households(persons: SampleClasses, rows: SampleRows, name: str, wanted: str | None) -> Chosen:
@@ -356,14 +357,6 @@ def _through_households(persons: SampleClasses, rows: SampleRows, name: str, wan
 
 
 _TOGETHER = "members of a household are drawn together, and those alike count as one"
-
-
-def _unused_household(sample: Sample, estimated: Chosen | None) -> list[str]:
-    """Whether an estimate of the population leaves households out, which it was told of."""
-    if sample.household is None or estimated is None:
-        return []
-    used = any(found.assumes.endswith(_TOGETHER) for found in estimated.estimates)
-    return [] if used else ["the estimate of the population does not know that households are drawn together"]
 
 
 def _of_persons(found: Estimate, part: float, people: float, uniques: int) -> Estimate:

@@ -12,6 +12,7 @@ from shoal.errors import as_names
 from shoal.exposure.journalist import SampledClasses
 from shoal.exposure.results import RecursiveFigure, SensitiveFigures, WorstClass
 from shoal.policy.default_policy import DefaultPolicy
+from shoal.policy.judgement.shown_classes import Shown, attribute_disclosure, shown_in
 from shoal.results.sections import Verdict
 from shoal.storage import Array, Column
 from shoal.storage.classes import Coded
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from shoal.models.spread import Spread
     from shoal.policy import Policy
     from shoal.policy.conditions import ColumnCondition
-    from shoal.policy.judgement.shown_classes import Shown
 
 
 # (c,l)-diversity is told for every l up to here
@@ -62,8 +62,6 @@ def sensitive_figures(
     policy: Policy | DefaultPolicy,
 ) -> list[SensitiveFigures]:
     """The figures of every sensitive column over the classes of some quasi-identifiers; `rows` have both."""
-    from shoal.policy.judgement.shown_classes import shown_in
-
     shown = shown_in(rows.select(names), null_rule, generalized=generalized)
     columns = {name: compact(rows.select([name]).columns[0]) for name in questions.columns}
     evidence = _evidence(shown, columns, _trees(policy, list(columns.values())))
@@ -99,8 +97,6 @@ def _evidence(shown: Shown, columns: dict[str, Column], trees: dict[str, tuple[A
 
 def _disclosed(shown: Shown, meets: Array) -> float | None:
     """Eq 5; suppressed rows are alike, so they are one class. With persons, who meets it in any record meets it."""
-    from shoal.policy.judgement.shown_classes import attribute_disclosure
-
     person, weights = shown.rows.person, shown.rows.weights
     classes = shown.class_of_row if person is None else shown.class_of_person
     if person is not None:
@@ -208,7 +204,7 @@ def _by_size(
 
     matching = bool((classes.sizes * (1 if classes.classes is None else classes.classes) != classes.members).any())
     if matching and classes.classes is not None:
-        shown = _shown(rows, reading)
+        shown = shown_in(rows, reading[0], generalized=reading[1])
         people = None if classes.people is None else shown.sizes * (classes.people[0] / classes.sizes[0])
         classes = replace(classes, sizes=shown.sizes, members=shown.members, classes=None, people=people)
     estimate = None
@@ -222,11 +218,7 @@ def _by_size(
 
 
 def _singly(
-    policy: Policy | DefaultPolicy,
-    rows: Rows,
-    reading: tuple[NullRule, Generalized],
-    records: int,
-    by_size: Evidence,
+    policy: Policy | DefaultPolicy, rows: Rows, reading: tuple[NullRule, Generalized], records: int, by_size: Evidence
 ) -> Evidence:
     """Every class with its people in the populations that models name, and what tells it apart."""
     from shoal.models.evidence import evidence_of_rows
@@ -234,7 +226,7 @@ def _singly(
     from shoal.policy.judgement.evidence import people_of_models
 
     assert isinstance(policy, Policy)
-    shown = _shown(rows, reading)
+    shown = shown_in(rows, reading[0], generalized=reading[1])
     names = [column.name for column in rows.columns]
     evidence = evidence_of_rows(
         shown.class_of_row,
@@ -247,9 +239,3 @@ def _singly(
     if shown.matching:
         evidence = replace(evidence, sizes=shown.sizes, members=shown.members)
     return replace(evidence, records=records, risk_over=by_size.risk_over)
-
-
-def _shown(rows: Rows, reading: tuple[NullRule, Generalized]) -> Shown:
-    from shoal.policy.judgement.shown_classes import shown_in
-
-    return shown_in(rows, reading[0], generalized=reading[1])

@@ -17,8 +17,7 @@ import polars as pl
 
 from shoal.errors import InputError, Message, PolicyNotMet
 from shoal.methods.base import Method, takes_records_only
-from shoal.methods.findings import findings_of
-from shoal.methods.results import Anonymized
+from shoal.methods.results import Anonymized, findings_of
 from shoal.models import LDiversity
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy

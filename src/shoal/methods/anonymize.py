@@ -15,9 +15,9 @@ from shoal.detection.undecided import Decisions, decisions_about, undecided_in
 from shoal.engine import TooManyTuples, engine_of, rows_where_they_are
 from shoal.errors import InputError, Message, Setting, as_names
 from shoal.methods import Method, method_named
+from shoal.methods.chooser import TrialTask, candidate_of, choose, cost_by_model
 from shoal.methods.past_memory import changed_on_disk, check_past_memory, job_overflow, past_memory
 from shoal.methods.results import Anonymized
-from shoal.methods.trials import TrialTask, candidate_of, cost_by_model
 from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
 from shoal.policy.loading import decided, with_sets
@@ -38,6 +38,7 @@ __all__ = ["Anonymized", "Method", "anonymize"]
 
 TIME_LIMIT = 60.0
 # what others call quasi-identifiers
+_OF_SETS = ("items", "items_in", "person", "events", "km", "lkc")
 _OTHER_WORDS = ("qi", "qis", "quasi", "keys", "quasi_identifier", "key_vars")
 
 
@@ -116,12 +117,10 @@ class AnonymizeTask(NamedTuple):
             return self._changed()
         from shoal.methods.sets.protect import protected_beside
 
-        limit = _time_limit(self.options.get("time_limit", TIME_LIMIT))
-        return protected_beside(self.table, self.policy, self.options.get("prefer"), limit, self._with_policy)
-
-    def _with_policy(self, policy: Policy) -> Anonymized:
-        """The table changed by a method to keep another policy."""
-        return self._replace(policy=policy)._changed()
+        limit, prefer = _time_limit(self.options.get("time_limit", TIME_LIMIT)), self.options.get("prefer")
+        return protected_beside(
+            self.table, self.policy, prefer, limit, lambda policy: self._replace(policy=policy)._changed()
+        )
 
     def _counted(self) -> AnonymizeTask:
         """The same on the count table of rows that are elsewhere."""
@@ -145,8 +144,6 @@ class AnonymizeTask(NamedTuple):
             task = TrialTask(self.policy, self.conditions, self.k_without_policy)
             by_model = cost_by_model(self.method, self.table, task, candidate_of(result, result.seconds))
             return replace(result, findings=replace(result.findings, cost_by_model=by_model))
-        from shoal.methods.chooser import choose
-
         options = dict(self.options)
         limit = _time_limit(options.pop("time_limit", TIME_LIMIT))
         prefer = options.pop("prefer", None)
@@ -166,13 +163,6 @@ def asked(
     disclosure: Sequence[str] = (),
     decide: Mapping[str, Role] | None = None,
     options: Options | None = None,
-    *,
-    items: str | None = None,
-    items_in: Mapping[str, str] | None = None,
-    person: str | None = None,
-    km: Sequence[int] | None = None,
-    events: Mapping[str, str] | None = None,
-    lkc: Sequence[float] | None = None,
     **method_options: Any,
 ) -> AnonymizeTask:
     """Read and check everything that `anonymize` takes, before any work."""
@@ -180,14 +170,18 @@ def asked(
         raise InputError(f"anonymize has no keyword '{odd[0]}'.", "Name the columns with `quasi_identifiers`.")
     if policy is not None and not isinstance(policy, (Policy, str, Path, Mapping)):
         raise InputError("The policy is a list of names.", "Name columns with `quasi_identifiers`, by keyword.")
-    as_given = with_sets(as_policy(policy), items, items_in, person, events, km, lkc)
+    as_given = with_sets(as_policy(policy), *(method_options.pop(name, None) for name in _OF_SETS))
     as_given, method_options = _with_trees_of_sets(as_given, method_options)
     chosen = method_named(method, method_options, as_given.method)
     if chosen is not None and chosen.keeps_values and not (quasi_identifiers or as_given.quasi_identifiers):
         source, quasi_identifiers = _all_columns(source, as_given, as_names(sensitive), decide or {}, options)
     rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models, decide)
     _check_sets(rules, chosen, method_options)
-    conditions = _conditions(disclosure)
+    conditions: list[ColumnCondition] = []
+    if disclosure:
+        from shoal.policy.conditions import parse_condition
+
+        conditions = [parse_condition(text) for text in disclosure]
     check_files(rules.hierarchies)
     if chosen is not None:
         chosen.check_given()
@@ -217,8 +211,16 @@ def asked(
     if on_disk:
         check_past_memory(chosen, table, rules, options)
     table.select([*rules.quasi_identifiers, *rules.sensitive, *(name for name in decide or {} if not table.has(name))])
-    _check_types(table, rules.quasi_identifiers)
-    _check_policy_columns(table, rules)
+    for column in table.select(rules.quasi_identifiers):  # these have neither an order of values nor a text
+        if column.values.dtype in (pl.Duration, pl.Binary) or column.values.dtype.is_nested():
+            raise InputError(
+                f"Column '{column.name}' holds spans of time, bytes or lists, which cannot be generalised.",
+                "Turn it into numbers or text first.",
+            )
+    # columns by which the policy counts are there, and a weight can be one
+    table.select(rules.counted_by)
+    if rules.weight is not None:
+        record_weights(table[rules.weight])
     table.select([condition.column for condition in conditions])
     treatment_seed: int | None = None
     costs: dict[str, TreatedColumn] = {}
@@ -280,14 +282,6 @@ def _all_columns(
     return table, [one.column for one in undecided_in(table, rules) if not one.stops or one.looks_like != "identifier"]
 
 
-def _conditions(texts: Sequence[str]) -> list[ColumnCondition]:
-    if not texts:
-        return []
-    from shoal.policy.conditions import parse_condition
-
-    return [parse_condition(text) for text in texts]
-
-
 def _by_tuple(method: Method | None, policy: Policy) -> int | None:
     """Row count above which duplicates are aggregated: where nothing belongs to single records."""
     alone = policy.counted_by or policy.set_columns
@@ -300,16 +294,6 @@ def _needed(policy: Policy, conditions: Sequence[ColumnCondition]) -> list[str]:
     return list(dict.fromkeys([*policy.quasi_identifiers, *policy.sensitive, *policy.set_columns, *looked_at]))
 
 
-def _check_types(table: Table, names: Sequence[str]) -> None:
-    """Refuse quasi-identifiers that have neither an order of values nor a text."""
-    for column in table.select(names):
-        if column.values.dtype in (pl.Duration, pl.Binary) or column.values.dtype.is_nested():
-            raise InputError(
-                f"Column '{column.name}' holds spans of time, bytes or lists, which cannot be generalised.",
-                "Turn it into numbers or text first.",
-            )
-
-
 def _check_options_about(policy: Policy, method: Method | None, options: Mapping[str, Any]) -> None:
     """Columns that an option or the policy weighs or limits are quasi-identifiers: known before the table is read."""
     names = policy.quasi_identifiers
@@ -320,13 +304,6 @@ def _check_options_about(policy: Policy, method: Method | None, options: Mapping
             what = Setting(setting) if given else f"the policy's `{setting}`"
             where = Message("The list of quasi-identifiers, which {} is about,", what)
             raise InputError.missing_columns(unknown, names, where)
-
-
-def _check_policy_columns(table: Table, policy: Policy) -> None:
-    """Columns by which the policy counts are there, and a weight can be one."""
-    table.select(policy.counted_by)
-    if policy.weight is not None:
-        record_weights(table[policy.weight])
 
 
 def _time_limit(seconds: Any) -> float:

@@ -255,8 +255,6 @@ def _place(location: Sequence[int | str]) -> str:
     return Message("`{}`{}", Setting(str(location[0])), f" of column '{column}'" if column is not None else "")
 
 
-# what a policy asks, as methods ask it
-
 NEEDS_K = Message("needs k: set `{k}`, or a model in the policy that implies one, such as k-anonymity")
 
 

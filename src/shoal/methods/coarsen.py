@@ -20,9 +20,6 @@ from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_cl
 from shoal.storage.encode import look_up
 from shoal.storage.spill import Spill
 
-# Sánchez et al., Algorithm S3: each attribute cut into r intervals of its labels.
-
-
 CutOver = Literal["range", "labels"]
 
 

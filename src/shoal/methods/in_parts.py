@@ -13,8 +13,7 @@ import polars as pl
 from shoal.engine.base import CellsOf, TooManyTuples
 from shoal.errors import InputError
 from shoal.methods.boxes import without_order
-from shoal.methods.findings import Findings, judged
-from shoal.methods.results import Anonymized
+from shoal.methods.results import Anonymized, Findings, judged
 from shoal.models.base import Evidence
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, Side, box_clusters, check_k, distance_to_zero, spread
@@ -129,7 +128,12 @@ def changed_in_parts(
         return float((np.asarray(figures) * records).sum() / records.sum())
 
     widened = [Widened.together(cells) for cells in zip(*(part.widened for part in done), strict=True)]
-    same = [c.name for c, cells in zip(columns, widened, strict=True) if _is_as_it_was(c, cells)]
+    # columns in which no cell was changed, which are written again as they came
+    same = [
+        column.name
+        for column, cells in zip(columns, widened, strict=True)
+        if not cells.changed.any() and not cells.unknown.any() and column.values.dtype != pl.String
+    ]
     frame = table.elsewhere.as_they_were(frame, same)
     sizes, classes, suppressed = table.elsewhere.of(frame).sizes(policy.quasi_identifiers, policy.quasi_identifiers)
     loss = InformationLoss(
@@ -170,14 +174,6 @@ def changed_in_parts(
 
 
 _NONE = np.zeros(0, bool)
-
-
-def _is_as_it_was(column: Column, cells: Widened) -> bool:
-    """Whether no cell was changed of a column that is written again as it came."""
-    return not cells.changed.any() and not cells.unknown.any() and column.values.dtype != pl.String
-
-
-# the groups of `mondrian`
 
 
 @dataclass(frozen=True)

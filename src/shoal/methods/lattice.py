@@ -11,10 +11,9 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from shoal.errors import InputError, Message
 from shoal.methods.base import Importance, Method, Share, closeness_told
-from shoal.methods.findings import evidence_of_result, findings_of, judged
 from shoal.methods.outcomes import LatticeOutcome
 from shoal.methods.past_memory import BYTES_PER_ROW, needed_columns
-from shoal.methods.results import Anonymized
+from shoal.methods.results import Anonymized, evidence_of_result, findings_of, judged, with_members
 from shoal.methods.units import one_of_them
 from shoal.policy import Policy
 from shoal.ranges.columns import ReleasedColumns, as_it_was
@@ -28,9 +27,7 @@ from shoal.vocabulary import Minimize
 from shoal.wording import in_units
 
 if TYPE_CHECKING:
-    from shoal.methods.search.generalize import Generalized, SearchOptions
-    from shoal.methods.search.lattice import Prepared
-    from shoal.methods.search.plan import LatticePlan
+    from shoal.methods.search.generalize import Generalized, LatticePlan, Prepared, SearchOptions
     from shoal.policy.conditions import ColumnCondition
 
 
@@ -117,7 +114,7 @@ class Lattice(Method):
 
     def prepare(self, table: Table, policy: Policy) -> Prepared:
         """Read or build the hierarchies, count the table."""
-        from shoal.methods.search.lattice import prepare
+        from shoal.methods.search.generalize import prepare
 
         if self.labels_are_names:
             policy = policy.model_copy(update={"labels_are_names": True})
@@ -152,14 +149,25 @@ class Lattice(Method):
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
     ) -> Anonymized:
         """Search on the tuples that there are, and give every row what its tuple becomes."""
-
-        return generalised_on_disk(self, table, policy, conditions, spill)
+        names = policy.quasi_identifiers
+        tuples = counted_tuples(table, [*names, *needed_columns(policy, conditions)])
+        if (needed := tuples.rows * BYTES_PER_ROW) > spill.budget:
+            raise InputError(
+                f"The table has {tuples.rows:,} different combinations of what the policy looks at, and searching them "
+                f"takes {in_units(needed)} of memory: {in_units(spill.budget)} may be used.",
+                Message(
+                    "Set `{memory}` to {}, choose fewer quasi-identifiers, or the `{method}` sorted-clusters or "
+                    "coarsen.",
+                    in_units(1.05 * needed),
+                ),
+            )
+        generalised = self.change(tuples, policy, conditions)
+        columns = _spread(generalised.columns, tuples.select(names), table, spill)
+        return replace(generalised, table=table, columns=columns)
 
     def _searched(self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition]) -> Anonymized:
-        from shoal.methods.search.generalize import score_of
+        from shoal.methods.search.generalize import LatticePlan, score_of, solve
         from shoal.methods.search.grid import COLUMN_MEASURES
-        from shoal.methods.search.lattice import solve
-        from shoal.methods.search.plan import LatticePlan
 
         prepared = self.prepare(table, policy)
         solved = solve(prepared)
@@ -194,9 +202,7 @@ def _cost(result: Anonymized) -> float:
 
 def by_plan(table: Table, plan: LatticePlan) -> Anonymized:
     """What a plan makes of a table."""
-    from shoal.methods.search.generalize import SearchOptions
-    from shoal.methods.search.lattice import prepare
-    from shoal.methods.search.plan import follow
+    from shoal.methods.search.generalize import SearchOptions, follow, prepare
     from shoal.ranges.hierarchy.given import given_hierarchies
 
     policy = plan.policy
@@ -225,7 +231,7 @@ def generalized(
     Each round of local recoding keeps its models, but a model about all rounds together may break: with `drop_rounds`
     the last ones then go.
     """
-    from shoal.methods.search.lattice import relabel
+    from shoal.methods.search.generalize import relabel, score_of
 
     policy, space, options = prepared.policy, prepared.space, prepared.options
     shown = relabel(solved, policy.labels_are_names)
@@ -241,9 +247,8 @@ def generalized(
     if space.weights is not None:
         lost = int(space.weights[solved.round_of_row < 0].sum())
         findings = replace(findings, records=int(space.weights.sum()), suppressed_rows=lost)
-    sizes = evidence.sizes  # of records, or of persons
-    k, uniques = int(sizes.min()) if len(sizes) else 0, int((sizes == 1).sum())
-    findings = replace(findings, k=k, uniques=uniques, classes=len(sizes), loss=_loss(solved, options))
+    by_leaves = solved.space.grid(replace(options, minimize="loss", importance={}))
+    findings = replace(with_members(findings, evidence), loss=score_of(solved, by_leaves))
     parameters = {
         "suppression": options.suppression,
         "minimize": options.minimize,
@@ -272,43 +277,9 @@ def _with_information_loss(result: Anonymized, prepared: Prepared) -> Anonymized
     return replace(result, findings=replace(result.findings, information_loss=lost))
 
 
-def _loss(solved: Generalized, options: SearchOptions) -> float:
-    """The loss of all rounds together, whatever was minimized."""
-    from shoal.methods.search.generalize import score_of
-
-    return score_of(solved, solved.space.grid(replace(options, minimize="loss", importance={})))
-
-
 def _levels(solved: Generalized) -> dict[str, int] | None:
     """The level of each column; several rounds have no level of their own."""
     return solved.levels if len(solved.rounds) == 1 else None
-
-
-# The lattice for rows on disk: searched on the counted tuples, and every row given what its tuple becomes.
-
-
-def generalised_on_disk(
-    method: Lattice, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
-) -> Anonymized:
-    """Search on the tuples, measure on them, write the rows."""
-    names = policy.quasi_identifiers
-    tuples = counted_tuples(table, [*names, *needed_columns(policy, conditions)])
-    _check_tuples(tuples.rows, spill)
-    generalised = method.change(tuples, policy, conditions)
-    columns = _spread(generalised.columns, tuples.select(names), table, spill)
-    return replace(generalised, table=table, columns=columns)
-
-
-def _check_tuples(count: int, spill: Spill) -> None:
-    if count * BYTES_PER_ROW > spill.budget:
-        raise InputError(
-            f"The table has {count:,} different combinations of what the policy looks at, and searching them takes "
-            f"{in_units(count * BYTES_PER_ROW)} of memory: {in_units(spill.budget)} may be used.",
-            Message(
-                "Set `{memory}` to {}, choose fewer quasi-identifiers, or the `{method}` sorted-clusters or coarsen.",
-                in_units(1.05 * count * BYTES_PER_ROW),
-            ),
-        )
 
 
 def _spread(

@@ -22,7 +22,7 @@ from shoal.errors import InputError, PolicyNotMet
 from shoal.methods.base import k_of
 from shoal.methods.boxes import groups_that_fail
 from shoal.methods.partition import coordinates_of, grouped
-from shoal.methods.pseudonyms.keyed import keyed, texts_of
+from shoal.methods.pseudonyms.pseudonymize import keyed, texts_of
 from shoal.models import AnyModel, LDiversity
 from shoal.policy import Policy
 from shoal.policy.judgement.linked_tables import LinkedTables

@@ -13,15 +13,9 @@ from pydantic import Field, field_validator
 from shoal import progress
 from shoal.errors import InputError, Message, Setting, as_names, check_choice
 from shoal.kernels.cuts import sort_stretches
-from shoal.kernels.trees import (
-    cones_of_sectors,
-    mdav_groups,
-    sum_of_rows,
-    take_nearest_of_stretches,
-)
+from shoal.kernels.trees import cones_of_sectors, mdav_groups, sum_of_rows, take_nearest_of_stretches
 from shoal.methods.base import Importance, k_of, needs_k, t_closeness_of
-from shoal.methods.boxes import fits_groups, groups_persons, groups_that_fail
-from shoal.methods.categories import CategoryMethod
+from shoal.methods.boxes import CategoryMethod, fits_groups, groups_persons, groups_that_fail
 from shoal.methods.partition import counted_groups
 from shoal.methods.partition.groups import Effort, FailsPolicy
 from shoal.methods.partition.peel import RecordTree, outermost_first, tree_of
@@ -69,7 +63,6 @@ def microaggregate(
     confidential: Column | None = None,
     t: float | None = None,
     importance: Mapping[str, float] | None = None,
-    seed: int = 0,
     fails_policy: FailsPolicy | None = None,
     trees: Mapping[str, ColumnTree] | None = None,
 ) -> Boxed:
@@ -93,7 +86,16 @@ def microaggregate(
     if confidential is not None:
         group = _close(points, confidential, k, t)
     else:
-        group = _in_strata(points, strata, k, effort, mdav, seed)
+        parts = _rows_of_strata(len(points), strata)
+        if small := sum(len(rows) < k for rows in parts):
+            raise InputError(
+                f"{small:,} of {len(parts):,} strata have fewer than k = {k} records.", "Use fewer or coarser strata."
+            )
+        group, groups = np.empty(len(points), np.int64), 0
+        for rows in parts:
+            own, more = _groups(points[rows], k, effort, mdav)
+            group[rows] = own + groups
+            groups += more
     if fails_policy is not None:
         group = _allowed(points, strata, group, fails_policy)
     order = np.argsort(group, kind="stable")
@@ -101,28 +103,11 @@ def microaggregate(
 
 
 def groups_of_points(
-    points: Array, k: int, effort: Effort, mdav: bool, seed: int, fails_policy: FailsPolicy | None
+    points: Array, k: int, effort: Effort, mdav: bool = False, fails_policy: FailsPolicy | None = None
 ) -> Array:
     """The group of each point; where a policy does not allow some, they are merged with near ones."""
-    group = _groups(points, k, effort, mdav, seed)[0]
+    group = _groups(points, k, effort, mdav)[0]
     return group if fails_policy is None else _allowed(points, (), group, fails_policy)
-
-
-def _in_strata(points: Array, strata: Sequence[Column], k: int, effort: Effort, mdav: bool, seed: int) -> Array:
-    """The group of each record, stratum by stratum."""
-    parts = _rows_of_strata(len(points), strata)
-    small = sum(len(rows) < k for rows in parts)
-    if small:
-        raise InputError(
-            f"{small:,} of {len(parts):,} strata have fewer than k = {k} records.", "Use fewer or coarser strata."
-        )
-    found = np.empty(len(points), np.int64)
-    groups = 0
-    for rows in parts:
-        group, more = _groups(points[rows], k, effort, mdav, seed)
-        found[rows] = group + groups
-        groups += more
-    return found
 
 
 def _rows_of_strata(rows: int, strata: Sequence[Column]) -> list[Array]:
@@ -134,7 +119,7 @@ def _rows_of_strata(rows: int, strata: Sequence[Column]) -> list[Array]:
     return np.split(np.argsort(stratum, kind="stable"), ends[:-1])
 
 
-def _groups(points: Array, k: int, effort: Effort, mdav: bool, seed: int) -> tuple[Array, int]:
+def _groups(points: Array, k: int, effort: Effort, mdav: bool) -> tuple[Array, int]:
     """The group of each record, and how many groups there are."""
     if mdav:
         return published_mdav(points, k)
@@ -149,13 +134,12 @@ def _groups(points: Array, k: int, effort: Effort, mdav: bool, seed: int) -> tup
 
     groups = peeled(points.astype(np.float32), k, _SEGMENT, k - 1)
     for number in range(_PASSES[effort]):
-        groups = improved(groups, k, seed + number, squares=True)
+        groups = improved(groups, k, number, squares=True)
     return groups.group_of_each_row()
 
 
 def _close(points: Array, confidential: Column, k: int, t: float | None) -> Array:
     """t-closeness first: one record, the nearest, of every stretch of the confidential order."""
-
     sizes = cut(len(points), k, t)
     order = np.argsort(confidential.codes, kind="stable")
     starts = np.concatenate([[0], np.cumsum(sizes.stretches())])
@@ -347,7 +331,7 @@ class Microaggregate(CategoryMethod):
         def group(some: Array, fails_policy: FailsPolicy | None) -> Array:
             if units.people is not None:
                 return counted_groups(points[some], units.people[some], k, self.effort, fails_policy, squares=True)
-            return groups_of_points(points[some], k, self.effort, self.mdav, 0, fails_policy)
+            return groups_of_points(points[some], k, self.effort, self.mdav, fails_policy)
 
         return group
 

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from shoal import __version__
 from shoal.errors import InputError, Message
 from shoal.methods.base import IN_PARTS, Importance, can_be_parted, k_of, needs_k, takes_records_only
-from shoal.methods.boxes import fits_groups, groups_persons, groups_that_fail
-from shoal.methods.categories import CategoryMethod, leaves_of, sources_of
-from shoal.methods.cut_plan import CategoryCells, Cells, CutPlan, NumberCells, physical_values
-from shoal.methods.partition import (
-    Cuts,
-    Effort,
-    FailsPolicy,
-    coordinates_of,
-    counted_groups,
-    grouped,
-    partition,
-)
+from shoal.methods.boxes import CategoryMethod, fits_groups, groups_persons, groups_that_fail, leaves_of, sources_of
+from shoal.methods.partition import Cuts, Effort, FailsPolicy, coordinates_of, counted_groups, grouped, partition
 from shoal.methods.results import Anonymized
 from shoal.methods.units import GroupUnits, MakeGroups, Units, about, boxes_by_unit, is_plain
-from shoal.policy import Policy
+from shoal.policy import Policy, as_policy
+from shoal.policy.manifest import as_shape
 from shoal.ranges.boxed import ALL_MISSING, NONE_MISSING, SOME_MISSING, Boxed, Sets, Side, check_k
 from shoal.ranges.columns import decimals_of
 from shoal.ranges.forms import ColumnTree, nodes_over, with_short_sets
+from shoal.ranges.hierarchy import Hierarchy
+from shoal.ranges.hierarchy.given import given_hierarchies, rows_of
 from shoal.ranges.hierarchy.on_columns import ColumnLabelling, on_column
 from shoal.storage import Array, Column, Table
 from shoal.storage.column_type import type_word
@@ -42,6 +37,254 @@ if TYPE_CHECKING:
     from shoal.methods.partition.groups import Cuts, FailsPolicy
     from shoal.policy.conditions import ColumnCondition
     from shoal.storage.spill import Spill
+
+
+# A plan of cuts: where `mondrian` cut a table, so that new records fall into the same boxes. For its owner only.
+#
+# Every column is divided into cells: runs of numbers or dates between two cuts, single categories in the order of their
+# tree, and one cell for a missing value where there was one. A cut sends the cells up to one to the left, the others to
+# the right; a path of cuts ends in a region, which is released as its box. A value in no cell (beyond the ends, between
+# two cells, a category that was never seen) lies in no region.
+
+KIND = "plan of cuts"
+# how ends are kept: whole numbers, days and microseconds as integers
+_TYPES: dict[str, pl.DataType] = {
+    "integer": pl.Int64(),
+    "number": pl.Float64(),
+    "date": pl.Date(),
+    "datetime": pl.Datetime("us"),
+}
+
+
+@dataclass(frozen=True)
+class NumberCells:
+    """A column of numbers or dates: cell c holds what lies from low[c] to high[c]."""
+
+    type: str
+    low: Array
+    high: Array
+    missing: bool
+
+    @property
+    def count(self) -> int:
+        return len(self.low) + self.missing
+
+    def exact(self, ends: Array) -> pl.Series:
+        """Ends in the type of the column."""
+        physical = pl.Series(ends, dtype=pl.Float64 if self.type == "number" else pl.Int64)
+        return physical.cast(pl.Int32).cast(pl.Date) if self.type == "date" else physical.cast(_TYPES[self.type])
+
+    def of_each_code(self, column: Column) -> Array:
+        """The cell of each value of a column, and of null; -1 in none."""
+        values = physical_values(column, self.type)
+        place = np.searchsorted(self.low, values, side="right") - 1
+        inside = (place >= 0) & (values <= self.high[np.maximum(place, 0)])
+        return np.append(np.where(inside, place, -1), len(self.low) if self.missing else -1)
+
+
+@dataclass(frozen=True)
+class CategoryCells:
+    """A column of categories, each a cell, in the order of a tree; `tree` is there where its nodes are released."""
+
+    categories: list[str]
+    missing: bool
+    tree: Hierarchy | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self.categories) + self.missing
+
+    def of_each_code(self, column: Column) -> Array:
+        """The cell of each value of a column, and of null; -1 in none."""
+        known = pl.DataFrame({"text": pl.Series(self.categories, dtype=pl.String)}).with_row_index("cell")
+        asked = pl.DataFrame({"text": texts_of(column.values).alias("text")})
+        found = asked.join(known, on="text", how="left", maintain_order="left")["cell"].cast(pl.Int64).fill_null(-1)
+        return np.append(found.to_numpy(), len(self.categories) if self.missing else -1)
+
+
+Cells = NumberCells | CategoryCells
+
+
+@dataclass(frozen=True)
+class CutPlan:
+    """The cells of every column, and the cuts: cut i is by `column[i]`, cells up to `cell[i]` go to `left[i]`.
+
+    A side that is a cut is its number, a side that is region r is -1 - r. `options` are those of writing boxes.
+    """
+
+    policy: Policy
+    columns: Mapping[str, Cells]
+    column: Array
+    cell: Array
+    left: Array
+    right: Array
+    options: Mapping[str, Any]
+
+    @property
+    def trees(self) -> dict[str, Hierarchy]:
+        """The trees whose nodes are released."""
+        cells = self.columns.items()
+        return {name: one.tree for name, one in cells if isinstance(one, CategoryCells) and one.tree is not None}
+
+    @property
+    def rounds(self) -> int:
+        """It can be applied to new data."""
+        return 1
+
+    @cached_property
+    def regions(self) -> tuple[Array, Array]:
+        """The first and the last cell of every region in every column."""
+        counts = np.array([cells.count for cells in self.columns.values()])
+        regions = len(self.column) + 1
+        low, high = np.zeros((regions, len(counts)), np.int64), np.zeros((regions, len(counts)), np.int64)
+        cuts = np.arange(0 if not len(self.column) else 1)
+        first, last = np.zeros((1, len(counts)), np.int64), (counts - 1)[None, :]
+        if not len(cuts):
+            return first, last
+        while len(cuts):
+            which = np.arange(len(cuts))
+            below, above = last.copy(), first.copy()
+            below[which, self.column[cuts]] = self.cell[cuts]
+            above[which, self.column[cuts]] = self.cell[cuts] + 1
+            sides = np.concatenate([self.left[cuts], self.right[cuts]])
+            first, last = np.concatenate([first, above]), np.concatenate([below, last])
+            done = sides < 0
+            low[-1 - sides[done]], high[-1 - sides[done]] = first[done], last[done]
+            cuts, first, last = sides[~done], first[~done], last[~done]
+        return low, high
+
+    def region_of_each_row(self, columns: Mapping[str, Column]) -> Array:
+        """The region in which each row lies; -1 in none."""
+        cells = [one.of_each_code(columns[name])[columns[name].codes] for name, one in self.columns.items()]
+        found = np.where(np.logical_and.reduce([cell >= 0 for cell in cells]), 0, -1).astype(np.int64)
+        if not len(self.column):
+            return found
+        rows = np.flatnonzero(found == 0)
+        at, table = np.zeros(len(rows), np.int64), np.stack(cells, axis=1)
+        while len(rows):
+            side = np.where(table[rows, self.column[at]] <= self.cell[at], self.left[at], self.right[at])
+            done = side < 0
+            found[rows[done]] = -1 - side[done]
+            rows, at = rows[~done], side[~done]
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "kind": KIND,
+            "shoal": __version__,
+            "policy": self.policy.model_dump(mode="json"),
+            "options": dict(self.options),
+            "columns": {name: _as_json(cells) for name, cells in self.columns.items()},
+            "cuts": {name: getattr(self, name).tolist() for name in ("column", "cell", "left", "right")},
+        }
+
+
+def physical_values(column: Column, type_word: str) -> Array:
+    """The values of a column as the numbers by which a plan keeps its ends.
+
+    >>> from shoal.storage.reading import read
+    >>> physical_values(read({"age": [30, 34]})["age"], "integer").tolist()
+    [30, 34]
+    """
+    values = column.values
+    fits = values.dtype.is_numeric() if type_word in ("integer", "number") else values.dtype.is_temporal()
+    if len(values) and not fits:
+        raise InputError(f"Column '{column.name}' is not {type_word} as in the plan.", "Give data of the same types.")
+    if type_word in ("date", "datetime"):
+        return values.cast(_TYPES[type_word]).to_physical().cast(pl.Int64).to_numpy()
+    exact = values.cast(_TYPES[type_word], strict=False)
+    # a number that is not whole lies between two integers: in no cell
+    if type_word == "integer" and (exact.null_count() or (exact.cast(values.dtype) != values).any()):
+        return values.cast(pl.Float64).to_numpy()
+    return exact.to_numpy()
+
+
+def _as_json(cells: Cells) -> dict[str, Any]:
+    if isinstance(cells, NumberCells):
+        return {"type": cells.type, "low": cells.low.tolist(), "high": cells.high.tolist(), "missing": cells.missing}
+    found: dict[str, Any] = {"categories": cells.categories, "missing": cells.missing}
+    return found if cells.tree is None else {**found, "hierarchy": rows_of(cells.tree)}
+
+
+class _NumberColumn(BaseModel):
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    type: Literal["integer", "number", "date", "datetime"]
+    low: Annotated[list[Annotated[float, Field(allow_inf_nan=False)] | int], Field()]
+    high: Annotated[list[Annotated[float, Field(allow_inf_nan=False)] | int], Field()]
+    missing: bool
+
+
+class _CategoryColumn(BaseModel):
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    categories: list[str]
+    missing: bool
+    hierarchy: list[Annotated[list[str], Field(min_length=1)]] | None = None
+
+
+class _Cuts(BaseModel):
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    column: list[Annotated[int, Field(ge=0)]]
+    cell: list[Annotated[int, Field(ge=0)]]
+    left: list[int]
+    right: list[int]
+
+
+class _CutPlanFile(BaseModel):
+    """A plan of cuts as it is written; a tree stands there itself, never a path."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    kind: Literal["plan of cuts"]
+    shoal: str
+    policy: dict[str, Any]
+    options: dict[str, Any]
+    columns: Annotated[dict[str, _NumberColumn | _CategoryColumn], Field(min_length=1)]
+    cuts: _Cuts
+
+
+def cuts_of(content: dict[str, Any], path: Path) -> CutPlan:
+    """A plan of cuts from its JSON; damage is one error."""
+    found = as_shape(_CutPlanFile, content, path, "plan")
+    policy = as_policy(found.policy)
+    try:
+        arrays = {name: np.array(getattr(found.cuts, name), np.int64) for name in ("column", "cell", "left", "right")}
+        columns = {name: _read_cells(name, column) for name, column in found.columns.items()}
+    except OverflowError:
+        raise InputError(f"{path} has numbers that are too large.", "Take it as it was written.") from None
+    if policy.quasi_identifiers != list(columns):
+        raise InputError(f"{path} names other columns than its policy.", "Take it as it was written.")
+    if not _sound(arrays, columns):
+        raise InputError(f"{path} has cuts that lead nowhere.", "Take it as it was written.")
+    return CutPlan(policy, columns, **arrays, options=found.options)
+
+
+def _read_cells(name: str, column: _NumberColumn | _CategoryColumn) -> Cells:
+    if isinstance(column, _CategoryColumn):
+        tree = None if column.hierarchy is None else given_hierarchies({name: column.hierarchy}, [name])[name]
+        return CategoryCells(column.categories, column.missing, tree)
+    kind = {"number": np.float64, "date": np.int32}.get(column.type, np.int64)
+    low, high = (np.array(ends, kind).astype(np.promote_types(kind, np.int64)) for ends in (column.low, column.high))
+    return NumberCells(column.type, low, high, column.missing)
+
+
+def _sound(arrays: Mapping[str, Array], columns: Mapping[str, Cells]) -> bool:
+    """Whether the cuts are one tree, in which a side comes after its cut, and cells are in order."""
+    cuts = len(arrays["column"])
+    if any(len(array) != cuts for array in arrays.values()) or (arrays["column"] >= len(columns)).any():
+        return False
+    sides = np.concatenate([arrays["left"], arrays["right"]])
+    after = sides[sides >= 0] > np.tile(np.arange(cuts), 2)[sides >= 0]
+    once = np.array_equal(np.sort(sides), np.arange(-1 - cuts, cuts)[np.arange(-1 - cuts, cuts) != 0] if cuts else [])
+    ends = [one for one in columns.values() if isinstance(one, NumberCells)]
+    ordered = all(
+        len(one.low) == len(one.high) and (one.low <= one.high).all() and (one.high[:-1] < one.low[1:]).all()
+        for one in ends
+    )
+    return bool(after.all()) and once and ordered
 
 
 class _Layout(NamedTuple):
@@ -213,8 +456,7 @@ class Mondrian(CategoryMethod):
 
     def by_plan(self, table: Table, plan: CutPlan, conditions: Sequence[ColumnCondition] = ()) -> Anonymized:
         """The rows of a table in the boxes of a plan; what fits nowhere, or breaks the policy here, is suppressed."""
-
-        boxed, nowhere = fill(plan, table, groups_that_fail, self.largest_set)
+        boxed, nowhere = fill(plan, table, self.largest_set)
         parameters = {"k": k_of(plan.policy), "cuts": self.cuts, "plan": True}
         result = self.measured(table, plan.policy, conditions, boxed, parameters)
         return replace(result, plan=plan, findings=replace(result.findings, unseen_rows=nowhere))
@@ -222,13 +464,6 @@ class Mondrian(CategoryMethod):
     def _parameters(self, policy: Policy) -> dict[str, Any]:
         importance = self.importance_by(policy)
         return {"k": k_of(policy) or 0, "effort": self.effort, "cuts": self.cuts, "importance": importance}
-
-
-# Boxes by a plan of cuts: found once, filled with the rows of any table, and judged on that table.
-
-
-# which groups a policy does not allow, and the smallest that it does
-FailsOn = Callable[[Table, Policy], "FailsPolicy | None"]
 
 
 def find_cuts(
@@ -252,7 +487,9 @@ def find_cuts(
     start, half, stop, column = (np.concatenate(parts) for parts in zip(*rounds, strict=True))
     if empty := [one.name for one in columns if not len(one.values)]:
         raise InputError(f"Column '{empty[0]}' has no values to cut.", Message("Leave out `{plan}`, or the column."))
-    places = [_places(one, near.get(one.name)) for one in columns]
+    # where each code lies: along the walk of a tree, or in the order of values; null behind them
+    walks = [near[one.name].on_column.place if one.name in near else np.arange(len(one.values)) for one in columns]
+    places = [np.append(walk, len(one.values)) for walk, one in zip(walks, columns, strict=True)]
     last = np.zeros(len(column), np.int64)  # the last place on the left of each cut
     at = 0
     for cut_round in rounds:
@@ -271,12 +508,6 @@ def find_cuts(
     return cells, {"column": column, "cell": cell, "left": left, "right": right}
 
 
-def _places(column: Column, labelling: ColumnLabelling | None) -> Array:
-    """Where each code lies: along the walk of a tree, or in the order of values; null behind them."""
-    values = np.arange(len(column.values)) if labelling is None else labelling.on_column.place
-    return np.append(values, len(column.values))
-
-
 def _cells(column: Column, labelling: ColumnLabelling | None, last: Array) -> tuple[Cells, Array]:
     """The cells of a column that was cut behind these places, and the cell before each cut."""
     if labelling is not None:
@@ -289,18 +520,14 @@ def _cells(column: Column, labelling: ColumnLabelling | None, last: Array) -> tu
         raise InputError(f"Column '{column.name}' cannot be cut by a plan.", Message("Leave out `{plan}`."))
     values = physical_values(column, kind)
     behind = np.unique(last[last < len(values) - 1])
-    step = 1 if kind != "number" else _step(column)
+    # how far apart numbers can lie at least; None where they have no fixed decimals
+    decimals = decimals_of(column)
+    step = 1 if kind != "number" else None if decimals is None else 10.0**-decimals
     after = values[behind + 1] if step is None else values[behind] + step
     if kind == "number" and step is not None:
-        after = np.minimum(np.round(after, decimals_of(column) or 0), values[behind + 1])
+        after = np.minimum(np.round(after, decimals or 0), values[behind + 1])
     low, high = np.concatenate([values[:1], after]), np.concatenate([values[behind], values[-1:]])
     return NumberCells(kind, low, high, column.nulls > 0), np.searchsorted(behind, last)
-
-
-def _step(column: Column) -> float | None:
-    """How far apart numbers of a column can lie at least; None where they have no fixed decimals."""
-    decimals = decimals_of(column)
-    return None if decimals is None else 10.0**-decimals
 
 
 def _tree(start: Array, half: Array, stop: Array, rows: int) -> tuple[Array, Array]:
@@ -317,7 +544,7 @@ def _tree(start: Array, half: Array, stop: Array, rows: int) -> tuple[Array, Arr
     return found[: len(start)], found[len(start) :]
 
 
-def fill(plan: CutPlan, table: Table, fails_on: FailsOn, largest_set: int) -> tuple[Boxed, int]:
+def fill(plan: CutPlan, table: Table, largest_set: int) -> tuple[Boxed, int]:
     """Every row in the box of its region, or in one that is `*` throughout; and how many rows lie in no region.
 
     Classes that the plan's policy does not allow on this table are suppressed too.
@@ -325,7 +552,7 @@ def fill(plan: CutPlan, table: Table, fails_on: FailsOn, largest_set: int) -> tu
     columns = {name: table[name] for name in plan.columns}
     region = plan.region_of_each_row(columns)
     nowhere = int((region < 0).sum())
-    k, fails_policy = k_of(plan.policy) or 1, fails_on(table, plan.policy)
+    k, fails_policy = k_of(plan.policy) or 1, groups_that_fail(table, plan.policy)
     while True:
         boxed = _boxed(plan, region, largest_set)
         kept = region >= 0

@@ -232,9 +232,6 @@ class SetsOutcome:
         return [*shown, Notes(notes)]
 
 
-# What the release step asks of every changed table, with what holds for most of them.
-
-
 class ChangedTableResult(Result):
     """A table that was changed and may be released; a subclass says what differs.
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
-from shoal.errors import InputError, Message, as_names, check_at_least, joined
+from shoal.errors import InputError, Message, as_names, check_at_least, check_choice, joined
 from shoal.methods.base import Method, closeness_told, k_of, takes_records_only
-from shoal.methods.findings import evidence_of_result, findings_of, judged
 from shoal.methods.outcomes import StrategyFigures
-from shoal.methods.results import Anonymized
+from shoal.methods.results import Anonymized, evidence_of_result, findings_of, judged
 from shoal.policy import Policy
 from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was
 from shoal.ranges.forms import ColumnForm, escape
@@ -25,13 +24,240 @@ from shoal.storage import Array, Column, Table, smallest_unsigned
 from shoal.storage.classes import Codes, CountTable, class_of_each_row, class_sizes, pack
 from shoal.storage.column_type import type_word
 from shoal.storage.reading import read
+from shoal.storage.reading.frames import batches, column_names, is_frame
 from shoal.storage.rows import Rows
 from shoal.storage.texts import texts_of, with_null
 from shoal.storage.unite import unite
 
 if TYPE_CHECKING:
-    from shoal.methods.recoding_labels import Labeller
     from shoal.policy.conditions import ColumnCondition
+
+
+LabelKind: TypeAlias = Literal["interval", "mean", "median"]
+
+
+class Labeller(Protocol):
+    """A way to label the values of a column: one label per value, and one more for null (None: stays null)."""
+
+    def labels(self, column: Column, records: Array) -> pl.Series:
+        """The labels; `records[code]` tells how many records have a value, those with none need no label."""
+        ...
+
+
+class Constant(NamedTuple):
+    """Every value, null too, becomes the same text.
+
+    >>> from shoal.storage.reading import read
+    >>> Constant("*").labels(read({"sex": ["f", "m"]})["sex"], np.array([1, 1])).to_list()
+    ['*', '*', '*']
+    """
+
+    label: str = "*"
+
+    def labels(self, column: Column, records: Array) -> pl.Series:
+        return pl.Series([self.label] * (len(column.values) + 1), dtype=pl.String)
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Values become what a given map says; values and keys are compared as text. Null stays null unless it is a key.
+
+    >>> from shoal.storage.reading import read
+    >>> town = read({"town": ["ALLEIN", "AOSTA"]})["town"]
+    >>> Mapped({"ALLEIN": "AOSTA", "AOSTA": "AOSTA"}).labels(town, np.array([1, 1])).to_list()
+    ['AOSTA', 'AOSTA', None]
+    """
+
+    label_of: Mapping[Any, Any] = field(repr=False)
+
+    def labels(self, column: Column, records: Array) -> pl.Series:
+        known = dict(zip(_given_texts(self.label_of), self.label_of.values(), strict=True))
+        found = pl.Series([_text(known.get(value)) for value in texts_of(column.values)], dtype=pl.String)
+        _refuse_missing(found.is_null().to_numpy(), records, column, "map", "label")
+        return with_null(found, _text(known.get(None)))
+
+
+@dataclass(frozen=True)
+class NeighbourRuns:
+    """Runs of `size` neighbouring distinct values become one label; the last run may be shorter.
+
+    Mean and median are of the records in the run. Text needs its `order`: the values from first to last.
+
+    >>> from shoal.storage.reading import read
+    >>> year = read({"year": [1918, 1920, 1921]})["year"]
+    >>> NeighbourRuns(2).labels(year, np.array([1, 1, 1])).to_list()
+    ['[1918;1920]', '[1918;1920]', '[1921;1921]', None]
+    """
+
+    size: int
+    label: LabelKind = "interval"
+    order: Sequence[Any] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_at_least(1, self.size, "A run of distinct values")
+        check_choice("label", self.label, get_args(LabelKind))
+
+    def labels(self, column: Column, records: Array) -> pl.Series:
+        present = _in_order(column, records, self.order)
+        starts = np.arange(0, len(present.codes), self.size)
+        lengths = np.add.reduceat(present.records, starts) if len(starts) else present.records
+        return _group_labels(column, present, self.label, starts, present.first_rows[starts], lengths)
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """The records, sorted by value, are cut into `count` equal chunks; a value joins the first chunk that holds it.
+
+    Chunk i holds the rows floor(i·n/count) .. floor((i+1)·n/count)-1. The median is the middle row of the chunk as it
+    was cut, before values joined (Y_avg of Pastore et al.); interval and mean are of the values that joined.
+
+    >>> from shoal.storage.reading import read
+    >>> year = read({"year": [1950, 1960, 1970]})["year"]
+    >>> Chunks(2).labels(year, np.array([1, 3, 4])).to_list()
+    ['1960', '1960', '1970', None]
+    """
+
+    count: int
+    label: LabelKind = "median"
+    order: Sequence[Any] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_at_least(1, self.count, "The number of chunks")
+        check_choice("label", self.label, get_args(LabelKind))
+
+    def labels(self, column: Column, records: Array) -> pl.Series:
+        present = _in_order(column, records, self.order)
+        total = int(present.records.sum())
+        count = min(self.count, max(total, 1))  # with a chunk for each row, more are empty
+        bounds = np.arange(count + 1) * total // count
+        chunks, starts = np.unique(np.searchsorted(bounds[1:], present.first_rows, side="right"), return_index=True)
+        return _group_labels(column, present, self.label, starts, bounds[chunks], np.diff(bounds)[chunks])
+
+
+def tree_levels(hierarchy: Any) -> list[Mapped]:
+    """The levels of a tree, each as a map from leaves: from a frame (leaf, level1, …) or from maps level by level.
+
+    >>> maps = [{"ALLEIN": "AOSTA", "TUFARA": "CAMPOBASSO"}, {"AOSTA": "VALLE D'AOSTA", "CAMPOBASSO": "MOLISE"}]
+    >>> [level.label_of["TUFARA"] for level in tree_levels(maps)]
+    ['CAMPOBASSO', 'MOLISE']
+    """
+    if is_frame(hierarchy):
+        return _levels_of_frame(pl.concat(batches(hierarchy, column_names(hierarchy))))
+    if not hierarchy:
+        raise InputError("The hierarchy has no level.", "Give a map for each level.")
+    levels = [dict(hierarchy[0])]
+    for number, step in enumerate(hierarchy[1:], 2):
+        missing = {label for label in levels[-1].values() if label not in step}
+        if missing:
+            raise InputError(
+                f"Level {number} of the hierarchy misses {len(missing):,} labels of level {number - 1}.",
+                "Give each label of a level its label of the next level.",
+            )
+        levels.append({leaf: step[label] for leaf, label in levels[-1].items()})
+    return [Mapped(level) for level in levels]
+
+
+def _given_texts(given: Iterable[Any]) -> list[str | None]:
+    """Values that a caller wrote down, as the text that the same values of a column have."""
+    try:
+        return texts_of(pl.Series(list(given))).to_list()
+    except (TypeError, pl.exceptions.PolarsError):  # a mix of types
+        return [_text(value) for value in given]
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _refuse_missing(missing: Array, records: Array, column: Column, where: str, what: str) -> None:
+    """Refuse what a given map or order leaves out; values that no row has may be left out."""
+    present = records > 0
+    if count := int(np.count_nonzero(missing & present)):
+        raise InputError(
+            f"The {where} for column '{column.name}' misses {count:,} of its {int(present.sum()):,} values.",
+            f"Give every value a {what}.",
+        )
+
+
+def _levels_of_frame(frame: pl.DataFrame) -> list[Mapped]:
+    if frame.width < 2:
+        raise InputError("The hierarchy has no level.", "Give the values in the first column and a level in each next.")
+    frame = frame.unique(maintain_order=True)
+    leaves = frame.to_series(0)
+    if twice := len(leaves) - leaves.n_unique():
+        raise InputError(f"The hierarchy places {twice:,} values twice.", "Give each value one place in the tree.")
+    keys = leaves.to_list()
+    return [Mapped(dict(zip(keys, level.to_list(), strict=True))) for level in frame.get_columns()[1:]]
+
+
+class _Present(NamedTuple):
+    """The codes of the values that occur, in order of value, and the records of each."""
+
+    codes: Array
+    records: Array
+
+    @property
+    def first_rows(self) -> Array:
+        """Where each value starts when all records are sorted by value."""
+        return np.asarray(np.cumsum(self.records) - self.records)
+
+
+def _in_order(column: Column, records: Array, order: Sequence[Any] | None) -> _Present:
+    if order is None and isinstance(column.dtype, pl.Enum):
+        order = column.dtype.categories.to_list()
+    codes = np.flatnonzero(records)
+    if order is not None:
+        places = {text: place for place, text in enumerate(_given_texts(order))}
+        place = np.array([places.get(text, -1) for text in texts_of(column.values)], np.int64)
+        _refuse_missing(place < 0, records, column, "order", "place")
+        codes = codes[np.argsort(place[codes], kind="stable")]
+    elif column.values.dtype == pl.String:
+        raise InputError(
+            f"Column '{column.name}' holds text, which has no order of values.",
+            "Give its values in their order, or recode it by a map.",
+        )
+    return _Present(codes, records[codes])
+
+
+def _group_labels(
+    column: Column, present: _Present, kind: LabelKind, starts: Array, first_rows: Array, lengths: Array
+) -> pl.Series:
+    """Labels of groups of neighbours; a group's values begin at `starts`, its median lies within `lengths` rows."""
+    ends = np.append(starts, len(present.codes))[1:]
+    if kind == "interval":
+        texts = texts_of(column.values).gather(present.codes)
+        of_group = "[" + texts.gather(starts) + ";" + texts.gather(ends - 1) + "]"
+    elif kind == "mean":
+        of_group = _means(column, present, starts)
+    else:
+        middle = np.searchsorted(np.cumsum(present.records), first_rows + _middle(lengths), side="right")
+        of_group = texts_of(column.values).gather(present.codes[middle])
+    group_of_code = np.full(len(column.values), -1, np.int64)
+    group_of_code[present.codes] = np.repeat(np.arange(len(starts)), ends - starts)
+    places = pl.Series(group_of_code)
+    return with_null(of_group.gather(places.set(places < 0, None)), None)
+
+
+def _middle(lengths: Array) -> Array:
+    """The place of the median among so many rows, by the rule of Pastore's program.
+
+    Of two middle rows the upper one where half the length is even, else the lower one.
+
+    >>> _middle(np.array([1, 2, 3, 4, 6])).tolist()
+    [0, 0, 1, 2, 2]
+    """
+    half = lengths // 2
+    return np.asarray(half - ((lengths % 2 == 0) & (half % 2 == 1)))
+
+
+def _means(column: Column, present: _Present, starts: Array) -> pl.Series:
+    if not column.values.dtype.is_numeric():
+        raise InputError(f"Column '{column.name}' does not hold numbers: there is no mean.", "Use interval or median.")
+    if len(starts) == 0:
+        return pl.Series([], dtype=pl.String)
+    values = column.values.cast(pl.Float64).to_numpy()[present.codes]
+    sums = np.add.reduceat(values * present.records, starts)
+    return texts_of(pl.Series(sums / np.add.reduceat(present.records, starts)))
 
 
 Where = Literal["all", "uniques", "below-k"]
@@ -91,7 +317,6 @@ class Recode(Method):
 
         A search without `generalize` tries `*` on every column, and runs and chunks of 4 on those with an order.
         """
-
         below = {"all": None, "uniques": 2, "below-k": k}[self.where]
         asked = dict(self.generalize) or {column.name: "" for column in columns}
         steps = {
@@ -107,10 +332,8 @@ class Recode(Method):
             return _released(columns, recode(rows, strategy).columns, strategy), parameters, None
         strategies = {"original": Strategy([]), **every_combination(steps)}
         election = elect(rows, strategies)
-        figures = [
-            StrategyFigures(name, entry.uniques, entry.modified_rows, entry.classes, entry.k)
-            for name, entry in election.figures.items()
-        ]
+        found = election.figures.items()
+        figures = [StrategyFigures(name, one.uniques, one.modified_rows, one.classes, one.k) for name, one in found]
         parameters["elected"] = election.best
         return _released(columns, election.recoded.columns, strategies[election.best]), parameters, figures
 
@@ -137,8 +360,6 @@ def labellings(how: str) -> list[tuple[str, Labeller]]:
     >>> labellings("runs:4")[0][1].size
     4
     """
-    from shoal.methods.recoding_labels import Chunks, Constant, NeighbourRuns, tree_levels
-
     kind, colon, number = how.partition(":")
     if how == "*":
         return [("*", Constant("*"))]
@@ -154,37 +375,27 @@ def labellings(how: str) -> list[tuple[str, Labeller]]:
 
 
 def _all_ways(columns: Sequence[Column], name: str) -> list[tuple[str, Labeller]]:
-    from shoal.methods.recoding_labels import Chunks, Constant, NeighbourRuns
-
     column = next(column for column in columns if column.name == name)
-    ways: list[tuple[str, Labeller]] = [("*", Constant("*"))]
-    if column.dtype.is_numeric() or column.dtype.is_temporal():
-        ways = [("runs:4", NeighbourRuns(4)), ("chunks:4", Chunks(4)), *ways]
-    return ways
+    ways: list[tuple[str, Labeller]] = [("runs:4", NeighbourRuns(4)), ("chunks:4", Chunks(4)), ("*", Constant("*"))]
+    return ways if column.dtype.is_numeric() or column.dtype.is_temporal() else ways[2:]
 
 
 def _released(before: Sequence[Column], after: Sequence[Column], strategy: Strategy) -> dict[str, ReleasedColumns]:
-    from shoal.methods.recoding_labels import Chunks
-
     columns = {}
     labels: Mapping[str, Labeller] = {step.column: step.labelling for step in strategy.steps}
     for old, new in zip(before, after, strict=True):
         if new is old:
             columns[old.name] = as_it_was(old)
             continue
-        texts = [column.decode().cast(pl.String) for column in (old, new)]
+        own, shown = (column.decode().cast(pl.String) for column in (old, new))
+        changed = own.ne_missing(shown)
         nature: Nature = "representative" if isinstance(labels.get(old.name), Chunks) else "truthful"
         form = ColumnForm(kind="label", type=type_word(old.dtype), escaped=old.values.dtype == pl.String)
-        modified = texts[0].ne_missing(texts[1]).to_numpy()
-        columns[old.name] = ReleasedColumns([_escaped(old, *texts)], nature, modified, form, pack([old, new]))
+        # values of the original that look like released texts are marked as what they are
+        if old.values.dtype == pl.String and not escape(old.values).equals(old.values):
+            shown = shown.zip_with(changed, escape(shown))
+        columns[old.name] = ReleasedColumns([shown], nature, changed.to_numpy(), form, pack([old, new]))
     return columns
-
-
-def _escaped(old: Column, own: pl.Series, shown: pl.Series) -> pl.Series:
-    """What is shown, with values of the original that look like released texts marked as what they are."""
-    if old.values.dtype != pl.String or escape(old.values).equals(old.values):
-        return shown
-    return shown.zip_with(own.ne_missing(shown), escape(shown))
 
 
 # Recoding: values become labels, in a whole column or only in the rows that stand out (Pastore et al.).
@@ -253,7 +464,7 @@ def recode(
 
     >>> from shoal.storage.reading import read
     >>> rows = Rows.of(read({"year": [1970, 1970, 1971], "sex": ["f", "f", "m"]}), ["year", "sex"])
-    >>> from shoal.methods.recoding_labels import Constant
+    >>> from shoal.methods.recode import Constant
     >>> recoded = recode(rows, Strategy([ColumnRecoding("sex", Constant("*"), below=2)]))
     >>> recoded.columns[1].decode().to_list(), recoded.figures.uniques, recoded.figures.modified_rows
     (['f', 'f', '*'], 1, 1)
@@ -266,10 +477,19 @@ def recode(
     for step in strategy.steps:
         now: Mapping[str, Codes] = {**original, **changing} if strategy.sequential else original
         turn[step.column] += 1
-        where = _where(step, [now[name] for name in names], rows.weights)
+        where = None
+        if step.below is not None:  # the rows in classes that are too small
+            classes, count = class_of_each_row(pack([now[name] for name in names]))
+            where = (np.bincount(classes, rows.weights, count) < step.below)[classes]
         changing[step.column].apply(turn[step.column], where)
     columns = [changing[name].finish() if name in changing else column for name, column in original.items()]
-    return Recoded(columns, _figures(rows, columns, names, list(changing.values()), removed_rows))
+    sizes = class_sizes([column for column in columns if column.name in names], rows.weights)
+    modified = np.zeros(rows.count, bool)
+    for changed in changing.values():
+        modified |= changed.changed()
+    uniques, k = int(np.count_nonzero(sizes == 1)), int(sizes.min(initial=rows.records))
+    figures = RecodingFigures(rows.records, uniques, len(sizes), k, rows.records_in(modified), removed_rows)
+    return Recoded(columns, figures)
 
 
 def _check_asked(rows: Rows, strategy: Strategy, names: Sequence[str]) -> None:
@@ -332,42 +552,14 @@ def _changing_columns(rows: Rows, steps: Sequence[ColumnRecoding]) -> dict[str, 
     for step in steps:
         column = by_name[step.column]
         try:
-            labels[step.column].append(step.labelling.labels(column, _records_of_codes(column, rows.weights)))
+            # how many records have each value, null left out
+            records = np.bincount(column.codes, rows.weights, len(column.values) + 1)[: len(column.values)]
+            labels[step.column].append(step.labelling.labels(column, records.astype(np.int64)))
         except InputError as fault:
             faults[fault.what] = fault.cure
     if faults:
         raise InputError(joined(faults, " "), joined(dict.fromkeys(filter(None, faults.values())), " "))
     return {name: _ChangingColumn.of(by_name[name], found) for name, found in labels.items()}
-
-
-def _records_of_codes(column: Column, weights: Array | None) -> Array:
-    """How many records have each value, null left out."""
-    return np.bincount(column.codes, weights, len(column.values) + 1)[: len(column.values)].astype(np.int64)
-
-
-def _where(step: ColumnRecoding, columns: Sequence[Codes], weights: Array | None) -> Array | None:
-    """The rows in classes that are too small; None for all rows."""
-    if step.below is None:
-        return None
-    classes, count = class_of_each_row(pack(columns))
-    return np.asarray((np.bincount(classes, weights, count) < step.below)[classes])
-
-
-def _figures(
-    rows: Rows, columns: Sequence[Column], names: Sequence[str], changing: Sequence[_ChangingColumn], removed_rows: int
-) -> RecodingFigures:
-    sizes = class_sizes([column for column in columns if column.name in names], rows.weights)
-    modified = (
-        np.logical_or.reduce([column.changed() for column in changing]) if changing else np.zeros(rows.count, bool)
-    )
-    return RecodingFigures(
-        records=rows.records,
-        uniques=int(np.count_nonzero(sizes == 1)),
-        classes=len(sizes),
-        k=int(sizes.min(initial=rows.records)),
-        modified_rows=rows.records_in(modified),
-        removed_rows=removed_rows,
-    )
 
 
 # Which strategy is best: all are measured on the count table, the elected one is applied to the rows.
@@ -390,7 +582,7 @@ def elect(
     """Measure all strategies and apply the best.
 
     >>> from shoal.storage.reading import read
-    >>> from shoal.methods.recoding_labels import Constant
+    >>> from shoal.methods.recode import Constant
     >>> rows = Rows.of(read({"year": [1970, 1970, 1970], "sex": ["f", "f", "m"]}), ["year", "sex"])
     >>> recodings = {"S": ColumnRecoding("sex", Constant()), "Y": ColumnRecoding("year", Constant())}
     >>> election = elect(rows, every_combination(recodings))
@@ -420,7 +612,7 @@ def best_of(figures: Mapping[str, RecodingFigures]) -> str:
 def every_combination(recodings: Mapping[str, ColumnRecoding]) -> dict[str, Strategy]:
     """All strategies of some named recodings, at most one for each column; names are joined by `+`.
 
-    >>> from shoal.methods.recoding_labels import Chunks, Constant, NeighbourRuns
+    >>> from shoal.methods.recode import Chunks, Constant, NeighbourRuns
     >>> year = {"Y_ran": ColumnRecoding("year", NeighbourRuns(4)), "Y_avg": ColumnRecoding("year", Chunks(4))}
     >>> list(every_combination({"S": ColumnRecoding("sex", Constant()), **year}))
     ['S', 'Y_ran', 'Y_avg', 'S+Y_ran', 'S+Y_avg']

@@ -73,23 +73,14 @@ def treated(table: Table, policy: Policy, seed: int) -> tuple[Table, Policy, dic
         else:
             after, form, nature = _perturbed(before, section, seed, household)
         columns[name] = after
-        words = f"{name}: {section.in_words}{_cost(before, after)}"
-        costs[name] = TreatedColumn(form, nature, section.method, words, _moved(before, after))
+        moved = moved_by(before, after)
+        cost = "" if moved is None else f"; a value moves by {percent(moved)} of the mean, on average"
+        if after.values.dtype == pl.String and before.values.dtype != pl.String:
+            moved = 0.0  # a pseudonym takes nothing from an analysis
+        elif moved is None:  # how many cells change
+            moved = float(before.decode().ne_missing(after.decode()).to_numpy().mean())
+        costs[name] = TreatedColumn(form, nature, section.method, f"{name}: {section.in_words}{cost}", moved)
     return replace(table, columns=columns), policy.model_copy(update={"types": types}), costs
-
-
-def _cost(before: Column, after: Column) -> str:
-    """How far values move, of numbers."""
-    moved = moved_by(before, after)
-    return "" if moved is None else f"; a value moves by {percent(moved)} of the mean, on average"
-
-
-def _moved(before: Column, after: Column) -> float:
-    """How far values move, or how many cells change; a pseudonym takes nothing from an analysis."""
-    if after.values.dtype == pl.String and before.values.dtype != pl.String:
-        return 0.0
-    moved = moved_by(before, after)
-    return moved if moved is not None else float(before.decode().ne_missing(after.decode()).to_numpy().mean())
 
 
 def _as_column(before: Column, series: pl.Series) -> Column:
@@ -117,14 +108,14 @@ def _groups_of(columns: Sequence[Column], k: int) -> Array:
         raise InputError(f"Column '{gaps[0]}' has missing values: it is in no group with others.", "Treat it alone.")
     numbers = [_numbers(column, k)[1] for column in columns]
     points = np.stack([(one - one.mean()) / (one.std() or 1.0) for one in numbers], axis=1)
-    return groups_of_points(points, k, "fast", False, 0, None)
+    return groups_of_points(points, k, "fast")
 
 
 def _microaggregated(before: Column, k: int, group: Array | None) -> tuple[Column, ColumnForm, str]:
     """Means of groups: those that are given, else of k to 2k - 1 records, so cut that means are nearest to values."""
     known, numbers = _numbers(before, k)
     if group is None:
-        group = groups_of_points(numbers[:, None], k, "fast", False, 0, None)
+        group = groups_of_points(numbers[:, None], k, "fast")
     means = np.bincount(group, numbers) / np.maximum(np.bincount(group), 1)
     digits = decimals_of(before)
     shown = np.full(len(known), np.nan)

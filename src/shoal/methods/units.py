@@ -163,7 +163,6 @@ class UnitCheck(Protocol):
     """Which groups of units a policy does not allow: of all units, or of some of them."""
 
     def __call__(self, group_of_unit: Array, count: int) -> Array: ...
-
     def within(self, units: Array) -> FailsPolicy: ...
 
 
@@ -321,12 +320,6 @@ def nested(outer: Boxed, inner: Boxed, names: Sequence[str]) -> Nested:
         name: inner.sides[name] if name in inner.sides else outer.sides[name].picked(outer_of_box) for name in names
     }
     return Nested(inner.box_of_row, sides, outer)
-
-
-# From units to boxes: persons, rows of several people, or households and then their members.
-
-
-# Which groups break a model other than k-anonymity, which the groups keep by themselves.
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,12 @@ from shoal.verbs.changing import SafeHarborRequest
 from shoal.vocabulary import Role
 
 if TYPE_CHECKING:  # a command loads the verb that it runs
-    from shoal.methods.cut_plan import CutPlan
     from shoal.methods.hipaa.results import SafeHarbor
+    from shoal.methods.mondrian import CutPlan
     from shoal.methods.perturbation.results import Perturbed
     from shoal.methods.pseudonyms.results import Pseudonymized, Shifted
     from shoal.methods.scrubbing.results import ScrubResult
-    from shoal.methods.search.plan import LatticePlan
+    from shoal.methods.search.generalize import LatticePlan
 
 
 @dataclass(frozen=True)

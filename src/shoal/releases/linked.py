@@ -12,7 +12,7 @@ import numpy as np
 from shoal.detection.undecided import decisions_about
 from shoal.errors import InputError
 from shoal.methods.linked import LinkedResult
-from shoal.methods.pseudonyms.keyed import keyed, texts_of
+from shoal.methods.pseudonyms.pseudonymize import keyed, texts_of
 from shoal.policy import Policy
 from shoal.policy.judgement.linked_tables import LinkedTables, judge_views, read_linked
 from shoal.policy.judgement.shown_classes import Check

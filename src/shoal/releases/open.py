@@ -35,8 +35,8 @@ from shoal.storage.reading import Options, declared_table, declaring, read
 from shoal.storage.writing import sha256
 
 if TYPE_CHECKING:
-    from shoal.methods.cut_plan import CutPlan
-    from shoal.methods.search.plan import LatticePlan
+    from shoal.methods.mondrian import CutPlan
+    from shoal.methods.search.generalize import LatticePlan
 
 _MANIFEST = ".manifest.json"
 
@@ -134,7 +134,7 @@ class Release:
     @cached_property
     def plan(self) -> LatticePlan | CutPlan | None:
         """The plan by which it was generalised, if its owner has it."""
-        from shoal.methods.search.plan import plan_of
+        from shoal.methods.search.generalize import plan_of
 
         file = owners_part(plan_path(self.data))
         if file is None or not self._knows("plan", sha256(file)):

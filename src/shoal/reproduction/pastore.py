@@ -13,8 +13,18 @@ from shoal import progress
 from shoal.detection import detect
 from shoal.errors import InputError
 from shoal.methods.anonymize import anonymize
-from shoal.methods.recode import ColumnRecoding, RecodingFigures, Strategy, elect, every_combination, recode
-from shoal.methods.recoding_labels import Chunks, Constant, Mapped, NeighbourRuns
+from shoal.methods.recode import (
+    Chunks,
+    ColumnRecoding,
+    Constant,
+    Mapped,
+    NeighbourRuns,
+    RecodingFigures,
+    Strategy,
+    elect,
+    every_combination,
+    recode,
+)
 from shoal.reproduction.pastore_exhibits import exhibits
 from shoal.reproduction.results import Reproduction
 from shoal.reproduction.sample import sample_data

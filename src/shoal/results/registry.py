@@ -51,7 +51,7 @@ MODULES = {
     "hierarchy-check": "shoal.ranges.hierarchy.results",
     "import-policy": "shoal.policy.migration.import_policy",
     "k-safety": "shoal.methods.scrubbing.documents",
-    "lattice": "shoal.methods.search.solution_space",
+    "lattice": "shoal.methods.solve",
     "leak": "shoal.exposure.leakage.results",
     "leak-series": "shoal.exposure.leakage.results",
     "perturb": "shoal.methods.perturbation.results",

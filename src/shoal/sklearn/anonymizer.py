@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -17,9 +17,9 @@ from shoal.errors import InputError, NotCovered, as_names, check_choice
 from shoal.methods import Lattice, Method, Mondrian, method_named
 from shoal.methods.anonymize import anonymize
 from shoal.methods.base import k_of
-from shoal.methods.cut_plan import CutPlan
+from shoal.methods.mondrian import CutPlan
 from shoal.methods.results import Anonymized
-from shoal.methods.search.plan import LatticePlan
+from shoal.methods.search.generalize import LatticePlan
 from shoal.methods.solve import apply_plan
 from shoal.policy import Policy, as_policy
 from shoal.releases.readable import readable
@@ -32,21 +32,9 @@ from shoal.vocabulary import Unseen
 #
 # The columns are learned from the release of the fitted table and stay the same for new data.
 
-
 Encode = Literal["label", "midpoint", "onehot"]
 # more features of one column than a learner is helped by
 _MOST_FEATURES = 1_000
-
-
-class Encoding(Protocol):
-    """How one released column becomes features."""
-
-    @property
-    def endings(self) -> list[str]:
-        """What is put behind the column's name, for each feature."""
-
-    def features(self, meaning: Ends | Members, codes: Array) -> Array:
-        """The features of each row."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +64,6 @@ class CellShares:
 
     low: Array
     spread: Array
-    day: bool
 
     @property
     def endings(self) -> list[str]:
@@ -116,6 +103,10 @@ class MemberShares:
         return np.asarray(shares[codes])
 
 
+# how one released column becomes features: what is put behind its name for each, and the features of each row
+Encoding = Middle | CellShares | MemberShares
+
+
 def learned(name: str, meaning: Ends | Members, records: Array, cells: bool) -> Encoding:
     """How a column of the fitted release is encoded; `cells` asks for shares of cells instead of middles.
 
@@ -131,20 +122,17 @@ def learned(name: str, meaning: Ends | Members, records: Array, cells: bool) -> 
         _check_width(name, len(meaning.labels))
         return MemberShares(meaning.labels, meaning.distribution(records))
     if not cells:
-        return Middle(_mean(meaning, records))
+        # the mean of the middles of all records whose value is known
+        known = ~np.isnan(meaning.low)
+        total = records[known].sum()
+        middles = float((records[known] * (meaning.low + meaning.high)[known]).sum() / 2)
+        return Middle(middles / total if total else 0.0)
     low = np.unique(meaning.low[~np.isnan(meaning.low)])
     low = low if len(low) else np.zeros(1)
     _check_width(name, len(low))
     total = records @ _cell_shares(meaning, low)
     spread = total / total.sum() if total.sum() else np.full(len(low), 1 / len(low))
-    return CellShares(low, spread, meaning.day)
-
-
-def _mean(ends: Ends, records: Array) -> float:
-    """The mean of the middles of all records whose value is known."""
-    known = ~np.isnan(ends.low)
-    total = records[known].sum()
-    return float((records[known] * (ends.low + ends.high)[known]).sum() / 2 / total) if total else 0.0
+    return CellShares(low, spread)
 
 
 def _cell_shares(ends: Ends, low: Array) -> Array:
@@ -175,9 +163,6 @@ def _check_width(name: str, width: int) -> None:
             f"Column '{name}' would become {width:,} features.",
             "Decide it as identifier, which removes it, or set encode='midpoint' or 'label'.",
         )
-
-
-# X as scikit-learn hands it over, a frame or an array, as one frame; and whether it came before.
 
 
 Fingerprint = tuple[int, int, int]
@@ -213,27 +198,19 @@ def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
         return pl.Series(name, wide, nan_to_null=True)
     # a NaN among texts or objects is not equal to itself
     plain = [None if value is None or value != value else value for value in values.tolist()]
+    mixed = {type(value) for value in plain if value is not None} <= {int, float}
     try:
-        return pl.Series(name, plain, strict=False) if _mixed(plain) else pl.Series(name, plain)
+        return pl.Series(name, plain, strict=not mixed)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
         raise InputError(
             f"Column '{name}' mixes types that cannot stand in one column.", "Give it one type first."
         ) from None
 
 
-def _mixed(values: Sequence[Any]) -> bool:
-    """Whether numbers stand beside each other as integers and floats."""
-    kinds = {type(value) for value in values if value is not None}
-    return kinds <= {int, float}
-
-
 def fingerprint(table: pl.DataFrame) -> Fingerprint:
     """By which a table is known again, in whatever order its rows are: their number, and two sums of their hashes."""
     sums = [int(table.hash_rows(seed).to_numpy().sum(dtype=np.uint64)) for seed in (1, 2)] if table.width else [0, 0]
     return table.height, sums[0], sums[1]
-
-
-# `Anonymizer`: fit learns a recoding, transform releases by it; new data is checked again, for k is of a table.
 
 
 NewData = Literal["refuse", "suppress", "recode"]
@@ -335,7 +312,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.encodings_ = self._encodings(result)
         place = {name: number for number, name in enumerate(table.columns)}
         names = [name for name in table.columns if name in self.encodings_]
-        self.outputs_ = [(place[name], ending) for name in names for ending in _endings(self.encodings_[name])]
+        endings = {name: [""] if encoding is None else encoding.endings for name, encoding in self.encodings_.items()}
+        self.outputs_ = [(place[name], ending) for name in names for ending in endings[name]]
         return result
 
     def _asked(self, table: pl.DataFrame) -> tuple[Policy, list[str] | None]:
@@ -408,31 +386,19 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             out = pl.DataFrame(series)
         if is_frame(X):
             return to_native(out, X, changed=[*result.columns, *(set(out.columns) - set(result.polars.columns))])
-        if self.encode == "label":
-            return out.to_numpy() if len(set(out.dtypes)) == 1 and out.dtypes[0].is_numeric() else _objects(out)
-        return _numbers(out)
+        if self.encode != "label":  # a missing value is NaN
+            return np.column_stack([series.cast(pl.Float64).to_numpy() for series in out])
+        if len(set(out.dtypes)) == 1 and out.dtypes[0].is_numeric():
+            return out.to_numpy()
+        several = np.empty(out.shape, dtype=object)
+        for place, column in enumerate(out):
+            several[:, place] = column.to_list()
+        return several
 
 
 _CURE = (
     "Set `new_data` to suppress these records, to recode if nothing is released (predictions), or fit on all records."
 )
-
-
-def _endings(encoding: Encoding | None) -> list[str]:
-    return [""] if encoding is None else encoding.endings
-
-
-def _objects(frame: pl.DataFrame) -> np.ndarray[Any, Any]:
-    """Columns of several types in one array."""
-    out = np.empty(frame.shape, dtype=object)
-    for place, series in enumerate(frame):
-        out[:, place] = series.to_list()
-    return out
-
-
-def _numbers(frame: pl.DataFrame) -> np.ndarray[Any, Any]:
-    """Columns of numbers as one array; a missing value is NaN."""
-    return np.column_stack([series.cast(pl.Float64).to_numpy() for series in frame])
 
 
 def _learning(method: Method | str | None, policy: Policy) -> Method:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,10 +16,6 @@ from shoal.ranges.parsing import STAR, as_numbers, ends_of, sets_in
 from shoal.storage import Array, Column
 from shoal.storage.classes import Coded, CountTable
 from shoal.wording import percent
-
-if TYPE_CHECKING:
-    pass
-
 
 # The unit in which the width of a column's values is told: years of ages, days of dates, nothing otherwise.
 
@@ -51,8 +47,10 @@ def width_of(column: Column, width: float) -> str:
     ('7 days', '3.3 months', '8.6 years')
     """
     unit = _unit(column)
-    if unit == "day":
-        width, unit = _longer(width)
+    if unit == "day" and width >= 2 * _YEAR:
+        width, unit = width / _YEAR, "year"
+    elif unit == "day" and width >= 60:
+        width, unit = width * 12 / _YEAR, "month"
     amount = f"{width:,.0f}" if width >= 9.95 else f"{width:.2g}"
     return f"{amount} {unit}{'' if amount == '1' else 's'}" if unit else amount
 
@@ -63,13 +61,6 @@ def _unit(column: Column) -> str:
     if column.declared is not None and column.declared.has_order:
         return "step"
     return "day" if dtype.is_temporal() else _number_units(column) if dtype.is_numeric() else ""
-
-
-def _longer(days: float) -> tuple[float, str]:
-    """Days in the unit in which people think of so many."""
-    if days >= 2 * _YEAR:
-        return days / _YEAR, "year"
-    return (days * 12 / _YEAR, "month") if days >= 60 else (days, "day")
 
 
 def _number_units(column: Column) -> str:
@@ -215,17 +206,14 @@ def cost_of_labels(
     found = []
     for column in columns:
         label = released[column.name]
-        widened = _unchanged(column, weights)
-        if label.nature != "unchanged":
+        if label.nature == "unchanged":
+            records = np.array([len(column.codes) if weights is None else weights.sum()])
+            measures = (np.zeros(1), None) if has_order(column) else (None, np.ones(1, int))
+            widened = Widened(records, np.zeros(1, bool), *measures)
+        else:
             widened = _of_labels(column, label, (trees or {}).get(column.name), weights)
         found.append(cost_of_widened(column, widened, label.nature == "representative"))
     return found
-
-
-def _unchanged(column: Column, weights: Array | None) -> Widened:
-    records = np.array([len(column.codes) if weights is None else weights.sum()])
-    ordered = has_order(column)
-    return Widened(records, np.zeros(1, bool), np.zeros(1) if ordered else None, None if ordered else np.ones(1, int))
 
 
 def _of_labels(column: Column, label: ReleasedColumns, tree: Hierarchy | None, weights: Array | None) -> Widened:
@@ -238,13 +226,10 @@ def _of_labels(column: Column, label: ReleasedColumns, tree: Hierarchy | None, w
     texts = shown.values.cast(pl.String)
     star = np.append((texts == STAR).to_numpy(), False)[code] & ~same
     if has_order(column):
-        width = in_days(_widths(column, shown, was, code, tree), pl.Datetime("us") if _is_clock(column) else pl.Date)
+        clock = isinstance(column.values.dtype, pl.Datetime)
+        width = in_days(_widths(column, shown, was, code, tree), pl.Datetime("us") if clock else pl.Date)
         return Widened(pairs.counts, star, np.where(same, 0.0, width), None)
     return Widened(pairs.counts, star, None, np.where(same, 1, _sizes(column, shown, was, code, tree)))
-
-
-def _is_clock(column: Column) -> bool:
-    return isinstance(column.values.dtype, pl.Datetime)
 
 
 def _widths(column: Column, shown: Column, was: Array, code: Array, tree: Hierarchy | None) -> Array:
@@ -339,39 +324,20 @@ def _ordered(column: Column, unchanged: float, others: float, within: float | No
 # What is left of a table, by the sizes of its classes.
 
 
-def discernibility(sizes: Array, suppressed: int, records: int) -> float:
-    """The mean number of records that a record cannot be told from, over all records: (sum size² + suppressed N) / N².
+def discernibility(squares: float, suppressed: int, records: int) -> float:
+    """The mean number of records that a record cannot be told from, over all records: (sum size² + suppressed N) / N²,
+    by the sum of the squares of sizes.
 
-    >>> import numpy as np
-    >>> discernibility(np.array([2, 2]), 0, 4)
-    0.5
-    """
-    return discernibility_of(float((sizes.astype(float) ** 2).sum()), suppressed, records)
-
-
-def discernibility_of(squares: float, suppressed: int, records: int) -> float:
-    """The same by the sum of the squares of sizes.
-
-    >>> discernibility_of(8.0, 0, 4)
+    >>> discernibility(8.0, 0, 4)
     0.5
     """
     return float((squares + suppressed * records) / records**2)
 
 
-def average_class_size(sizes: Array, suppressed: int, records: int) -> float:
+def average_class_size(classes: int, suppressed: int, records: int) -> float:
     """Records per class over records (LeFevre et al.), the suppressed as one class of their own.
 
-    >>> import numpy as np
-    >>> average_class_size(np.array([2, 2]), 0, 4)
-    0.5
-    """
-    return average_of(len(sizes), suppressed, records)
-
-
-def average_of(classes: int, suppressed: int, records: int) -> float:
-    """The same by the number of classes.
-
-    >>> average_of(2, 0, 4)
+    >>> average_class_size(2, 0, 4)
     0.5
     """
     return float(records / (classes + (suppressed > 0)) / records)

@@ -132,19 +132,11 @@ def _by_tree(column: Column, tree: Hierarchy, low: Array, high: Array) -> tuple[
     low, high = low.copy(), high.copy()
     for code, label in enumerate(column.values.to_list()):
         if np.isnan(low[code]):
-            under = _leaves_below(tree, label)
-            if under.any():
+            named = ((level == label).fill_null(False).to_numpy() for level in tree.levels)
+            under = next((nodes for nodes in named if nodes.any()), None)  # of equal names the lowest
+            if under is not None:
                 low[code], high[code] = leaves[0][under].min(), leaves[1][under].max()
     return low, high
-
-
-def _leaves_below(tree: Hierarchy, label: str) -> Array:
-    """Which leaves are below a node; of equal names the lowest."""
-    for level in tree.levels:
-        under = (level == label).fill_null(False).to_numpy()
-        if under.any():
-            return np.asarray(under)
-    return np.zeros(tree.leaves, bool)
 
 
 def _members(column: Column, form: ColumnForm | None, tree: Hierarchy | None) -> Members:

@@ -22,9 +22,6 @@ from shoal.storage import Array, Column
 from shoal.utility.analysis import Features, features_of, looked_at
 from shoal.vocabulary import LEAST_SHOWN
 
-# Round edges for bins of numbers and dates, and what the bins are called.
-
-
 _BINS = 9
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
 
@@ -39,19 +36,14 @@ def edges_of(low: float, high: float, *, whole: bool, days: bool) -> Array:
     """
     if days:
         return _months(low, high)
-    step = _round_step((high - low) / _BINS)
+    size, step = (high - low) / _BINS, 1.0
+    if size > 0:  # the next larger of 1, 2, 5, 10, and so on
+        power = 10.0 ** np.floor(np.log10(size))
+        step = float(next(power * factor for factor in (1, 2, 5, 10) if power * factor >= size * (1 - 1e-9)))
     step = max(step, 1.0) if whole else step
     edges = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
     edges = edges[edges > low] if (edges > low).any() else edges
     return edges if len(edges) else np.array([np.ceil(high / step) * step])
-
-
-def _round_step(size: float) -> float:
-    """The next larger of 1, 2, 5, 10, and so on."""
-    if size <= 0:
-        return 1.0
-    power = 10.0 ** np.floor(np.log10(size))
-    return float(next(power * factor for factor in (1, 2, 5, 10) if power * factor >= size * (1 - 1e-9)))
 
 
 def _months(low: float, high: float) -> Array:
@@ -314,18 +306,13 @@ def associations_of(features: Sequence[Features]) -> list[Association]:
 
 def _strength(first: Array, second: Array, first_ordered: bool, second_ordered: bool) -> float | None:
     if first_ordered and second_ordered:
-        figure = _pearson(first[:, 0], second[:, 0])
+        vary = first[:, 0].std() and second[:, 0].std()
+        figure = float(np.corrcoef(first[:, 0], second[:, 0])[0, 1]) if vary else None
     elif first_ordered or second_ordered:
         figure = _ratio(first[:, 0], second) if first_ordered else _ratio(second[:, 0], first)
     else:
         figure = _cramer(first, second)
     return None if figure is None or not np.isfinite(figure) else round(figure, 3)
-
-
-def _pearson(first: Array, second: Array) -> float | None:
-    if not first.std() or not second.std():
-        return None
-    return float(np.corrcoef(first, second)[0, 1])
 
 
 def _ratio(numbers: Array, shares: Array) -> float | None:

@@ -86,7 +86,6 @@ def total_information_loss(
     >>> round(total_information_loss(columns, sorted_clusters(columns, 2)), 6)
     1.414214
     """
-
     found = total_of_many(columns, boxed, spreads)
     return information_loss(columns, boxed).total if found is None else found
 
@@ -276,14 +275,8 @@ def compared(old: Array, new: Array) -> tuple[float | None, float | None]:
     return float(np.abs(old - new).max()), alike
 
 
-# The loss of all columns (docs/quality.md) straight from boxes: no text is read again, so none can be misread.
-
-
 def loss_of_boxes(
-    columns: Sequence[Column],
-    boxed: Boxed,
-    leaves: Mapping[str, Array] | None = None,
-    weights: Array | None = None,
+    columns: Sequence[Column], boxed: Boxed, leaves: Mapping[str, Array] | None = None, weights: Array | None = None
 ) -> float:
     """The share of a column's values that a released cell stands for: per column x = (mean share - 1/h) / (1 - 1/h).
 

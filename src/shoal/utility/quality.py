@@ -23,14 +23,17 @@ from shoal.storage.texts import texts_of
 from shoal.utility.analysis import (
     Accuracy,
     Analysis,
+    Design,
     Features,
+    WeightedEstimate,
     accuracy_of,
     analysed,
     analysis_sections,
     features_of_all,
+    weighted_estimates,
+    weighted_grid,
 )
 from shoal.utility.cost import average_class_size, discernibility
-from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.wording import figure, percent
 
 
@@ -142,8 +145,8 @@ def quality(
         float(np.prod(np.array(parts) + 1) ** (1 / len(parts)) - 1) if len(parts) == len(cells) else None,
         float(np.mean(heights)) if len(heights) == len(cells) else None,
         float(np.mean(bits)) if len(bits) == len(cells) else None,
-        discernibility(sizes, suppressed, before.rows),
-        average_class_size(sizes, suppressed, before.rows) if before.rows else 0.0,
+        discernibility(float((sizes.astype(float) ** 2).sum()), suppressed, before.rows),
+        average_class_size(len(sizes), suppressed, before.rows) if before.rows else 0.0,
         information_loss_of_labels(before, after, names),
         None if aim is None else accuracy_of(features, aim),
         {name: cell.loss for name, cell in zip(names, cells, strict=True)},

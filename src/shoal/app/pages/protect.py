@@ -20,9 +20,8 @@ from shoal.app.pages.steps import AppStep, page, same
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, workspace_of
 from shoal.errors import InputError
-from shoal.methods.findings import Findings
 from shoal.methods.outcomes import FrontierPoint
-from shoal.methods.results import Anonymized
+from shoal.methods.results import Anonymized, Findings
 from shoal.policy import Policy, as_policy, share_of
 from shoal.policy.loading import decided
 from shoal.policy.named import standards

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from shoal.exposure.leakage.curves import recursion
-from shoal.exposure.leakage.inverse import InverseRow, inverse_table, largest_leak, smallest_k
-from shoal.exposure.leakage.measure import leak
-from shoal.exposure.leakage.one_person import (
+from shoal.exposure.leakage.curves import InverseRow, inverse_table, largest_leak, recursion, smallest_k
+from shoal.exposure.leakage.law import (
+    ClassSizes,
+    ProbabilityEstimate,
     RiskDistribution,
     equation_5,
+    everything_leaked,
     one_person,
     risk_distribution,
+    several_persons,
     spread_over_leaks,
 )
+from shoal.exposure.leakage.measure import leak
 from shoal.exposure.leakage.results import LeakRisk, LeakSeries
-from shoal.exposure.leakage.several import ProbabilityEstimate, everything_leaked, several_persons
 from shoal.exposure.leakage.simulate import Simulated, simulate
-from shoal.exposure.leakage.sizes import ClassSizes
 
 __all__ = [
     "ClassSizes",

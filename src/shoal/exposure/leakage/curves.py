@@ -1,21 +1,159 @@
-"""Curves: how the probability moves with the leak, with k and with the number of targets."""
+"""How the probability moves with the leak, k and the targets; the other way round, which k keeps a limit."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.exposure.leakage.inverse import smallest_k
-from shoal.exposure.leakage.one_person import equation_5, log_missed
-from shoal.exposure.leakage.several import MOST_TARGETS, several_persons
-from shoal.exposure.leakage.sizes import ClassSizes
-from shoal.policy.thresholds import find_threshold
+from shoal.exposure.leakage.law import MOST_TARGETS, ClassSizes, equation_5, log_missed, several_persons
+from shoal.policy.thresholds import Threshold, find_threshold
+
+# The other way round: the smallest k that keeps a threshold at a leak, the largest leak that a k can stand.
+#
+# The probability falls with k and grows with the leak, so both are found by bisection. Where it comes within rounding
+# of the threshold (at L = D and k = 20 it *is* 0.05), exact fractions decide.
+
+_DOUBT = 1e-11
+
+
+def smallest_k(persons: int, leaked: int, threshold: float | str | Threshold, targets: int = 1) -> int | None:
+    """The smallest class size with a probability of at most the threshold; None if not even one class of all will do.
+
+    >>> [smallest_k(10_000, leaked, 0.09) for leaked in (1_000, 4_000, 10_000)]
+    [4, 12, 12]
+    """
+    limit = _limit(threshold)
+    if not keeps_equal(persons, leaked, persons, targets, limit):
+        return None
+    # low is too small (or 0), high will do
+    low, high = 0, persons
+    while high - low > 1:
+        middle = (low + high) // 2
+        if keeps_equal(persons, leaked, middle, targets, limit):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def largest_leak(
+    classes: ClassSizes | int, threshold: float | str | Threshold, targets: int = 1, persons: int | None = None
+) -> int:
+    """The largest leak at which a probability stays within the threshold: for class sizes, or for one k and `persons`.
+
+    >>> largest_leak(5, 0.09, persons=10_000)
+    1126
+    """
+    limit = _limit(threshold)
+
+    def keeps(leaked: int) -> bool:
+        if isinstance(classes, ClassSizes):
+            return keeps_threshold(classes, leaked, targets, limit)
+        return keeps_equal(persons or classes, leaked, classes, targets, limit)
+
+    low, high = 0, classes.persons if isinstance(classes, ClassSizes) else persons or classes
+    if keeps(high):
+        return high
+    while high - low > 1:  # low keeps, high does not
+        middle = (low + high) // 2
+        low, high = (middle, high) if keeps(middle) else (low, middle)
+    return low
+
+
+@dataclass(frozen=True)
+class InverseRow:
+    """One leak: the smallest k by threshold."""
+
+    leaked: int
+    smallest_k: dict[float, int | None]
+
+
+def inverse_table(
+    persons: int, leaks: Sequence[int], thresholds: Sequence[float | str] = ("trusted", "ema", "public")
+) -> list[InverseRow]:
+    """The smallest k for every leak and threshold.
+
+    >>> [row.smallest_k for row in inverse_table(10_000, [1_000, 10_000])]
+    [{0.33: 1, 0.09: 4, 0.05: 17}, {0.33: 4, 0.09: 12, 0.05: 20}]
+    """
+    limits = [find_threshold(threshold) for threshold in thresholds]
+    found = []
+    for number, leaked in enumerate(leaks):
+        progress.report("smallest k", number, len(leaks))
+        found.append(InverseRow(leaked, {limit.value: smallest_k(persons, leaked, limit) for limit in limits}))
+    return found
+
+
+def keeps_threshold(classes: ClassSizes, leaked: int, targets: int, limit: Fraction) -> bool:
+    """Whether the exact probability is at most the limit; within rounding, exact fractions decide if they can."""
+    probability = several_persons(classes, leaked, targets).probability
+
+    def exact() -> bool:
+        if leaked == classes.persons and targets <= classes.k:
+            above = math.prod(Fraction(classes.classes, classes.persons - i) for i in range(targets))
+            return above <= limit
+        if targets == 1:
+            hit = [many * (1 - _missed(classes.persons, leaked, size)) for size, many in classes.to_dict().items()]
+            return Fraction(sum(hit), classes.persons) <= limit
+        return Fraction(probability) <= limit
+
+    return _decide(probability, limit, exact)
+
+
+def exact_limit(threshold: float) -> Fraction:
+    """The fraction that a threshold stands for: the simplest that is written with this double.
+
+    >>> exact_limit(0.09), exact_limit(1 / 11)
+    (Fraction(9, 100), Fraction(1, 11))
+    """
+    simple = Fraction(threshold).limit_denominator(1_000_000)
+    return simple if float(simple) == threshold else Fraction(repr(threshold))
+
+
+def _limit(threshold: float | str | Threshold) -> Fraction:
+    found = threshold if isinstance(threshold, Threshold) else find_threshold(threshold)
+    return exact_limit(found.value)
+
+
+def _decide(probability: float, limit: Fraction, exact: Callable[[], bool]) -> bool:
+    if abs(probability - float(limit)) > _DOUBT * float(limit):
+        return probability < float(limit)
+    return exact()
+
+
+def keeps_equal(persons: int, leaked: int, size: int, targets: int, limit: Fraction) -> bool:
+    """The same for one class size: Eq 5 for one person, whether it divides the persons or not.
+
+    >>> keeps_equal(10_000, 10_000, 20, 1, Fraction(1, 20)), keeps_equal(10_000, 10_000, 19, 1, Fraction(1, 20))
+    (True, False)
+    """
+    if targets > 1:
+        return keeps_threshold(ClassSizes.equal(persons, size), leaked, targets, limit)
+    probability = equation_5(persons, leaked, size)
+    return _decide(probability, limit, lambda: (1 - _missed(persons, leaked, size)) / size <= limit)
+
+
+def _missed(persons: int, leaked: int, size: int) -> Fraction:
+    """C(D-k, L) / C(D, L), exactly."""
+    few, many = sorted((size, leaked))
+    if few + many > persons:
+        return Fraction(0)
+    return Fraction(_product(persons - many - few + 1, persons - many), _product(persons - few + 1, persons))
+
+
+def _product(first: int, last: int) -> int:
+    """first · (first + 1) · … · last, halves first: the numbers stay of equal length."""
+    if last - first < 32:
+        return math.prod(range(first, last + 1))
+    middle = (first + last) // 2
+    return _product(first, middle) * _product(middle + 1, last)
 
 
 @dataclass(frozen=True)
@@ -89,7 +227,6 @@ def _probability(classes: ClassSizes | int, persons: int, leaked: int, targets: 
 # classes of equal size it is a little too high; with unequal ones it can be too low: for classes of 1 and 3, L = 3 and
 # n = 2 it gives 29/144, the exact law 5/24. Eq 10 as printed weighs by classes, a_i / M, not by persons.
 
-
 Weights = Literal["persons", "classes"]
 # numbers that describe the states of the classes at one step
 MOST_NUMBERS = 5_000_000
@@ -107,7 +244,8 @@ def recursion(classes: ClassSizes, leaked: int, targets: int, weights: Weights =
     """
     if targets > leaked:
         return 0.0
-    sizes = _reachable(classes, targets)
+    # sizes that a class may come to have while targets leave
+    sizes = sorted({left for size in classes.sizes.tolist() for left in range(max(1, size - targets), size + 1)})
     place = {size: index for index, size in enumerate(sizes)}
     given = classes.to_dict()
     states = {tuple(given.get(size, 0) for size in sizes): 1.0}
@@ -116,7 +254,11 @@ def recursion(classes: ClassSizes, leaked: int, targets: int, weights: Weights =
         chances = _chances(classes.persons - step, leaked - step, sizes, weights)
         after: dict[tuple[int, ...], float] = {}
         for state, probability in states.items():
-            _check_room(len(after) * len(sizes), len(given), targets)
+            if len(after) * len(sizes) > MOST_NUMBERS:
+                raise InputError(
+                    f"The recursion has too many states for {len(given)} class sizes and {targets} targets.",
+                    "Use the method exact: it has no such limit.",
+                )
             total = sum(state)
             for size, chance in zip(sizes, chances, strict=True):
                 count = state[place[size]]
@@ -131,22 +273,6 @@ def recursion(classes: ClassSizes, leaked: int, targets: int, weights: Weights =
                 after[key] = after.get(key, 0.0) + probability * part
         states = after
     return math.fsum(states.values())
-
-
-def _check_room(numbers: int, sizes: int, targets: int) -> None:
-    if numbers > MOST_NUMBERS:
-        raise InputError(
-            f"The recursion has too many states for {sizes} class sizes and {targets} targets.",
-            "Use the method exact: it has no such limit.",
-        )
-
-
-def _reachable(classes: ClassSizes, targets: int) -> list[int]:
-    """Sizes that a class may come to have while targets leave."""
-    found: set[int] = set()
-    for size in classes.sizes.tolist():
-        found.update(range(max(1, size - targets), size + 1))
-    return sorted(found)
 
 
 def _chances(persons: int, leaked: int, sizes: list[int], weights: Weights) -> list[float]:

@@ -9,15 +9,21 @@ from typing import Any, get_args
 from shoal import progress
 from shoal.engine import Engine, TooManyTuples, engine_of
 from shoal.errors import InputError, Message, Setting, as_names, check_choice
-from shoal.exposure.leakage.curves import recursion
-from shoal.exposure.leakage.inverse import exact_limit, keeps_equal, keeps_threshold, largest_leak, smallest_k
-from shoal.exposure.leakage.one_person import ERROR, equation_5, spread_over_leaks
-from shoal.exposure.leakage.persons import People, simulate_histories
+from shoal.exposure.leakage.curves import exact_limit, keeps_equal, keeps_threshold, largest_leak, recursion, smallest_k
+from shoal.exposure.leakage.law import (
+    ERROR,
+    MOST_PERSONS,
+    ClassSizes,
+    check_sums,
+    equation_5,
+    parse_sizes,
+    several_persons,
+    spread_over_leaks,
+    whole_number,
+)
 from shoal.exposure.leakage.results import LeakRisk, LeakSeries, in_figures
-from shoal.exposure.leakage.several import ProbabilityEstimate, several_persons
-from shoal.exposure.leakage.simulate import Simulated
+from shoal.exposure.leakage.simulate import People, simulate_histories
 from shoal.exposure.leakage.simulate import simulate as play
-from shoal.exposure.leakage.sizes import MOST_PERSONS, ClassSizes, check_sums, parse_sizes, whole_number
 from shoal.policy import Policy, as_policy
 from shoal.policy.amounts import is_several, parse_leaks, parse_share, parse_targets
 from shoal.policy.thresholds import Threshold, find_threshold
@@ -29,8 +35,6 @@ from shoal.verbs.base import takes_numbers
 from shoal.verbs.measuring import LeakRequest
 from shoal.vocabulary import Draw, Generalized, LeakMethod, LeakUnit, NullRule
 from shoal.wording import counted
-
-# The leak section of a policy, held against a released table.
 
 
 def leak_check(
@@ -67,9 +71,6 @@ def leak_check(
         return False, f"it cannot be measured: {error.what}"
     who = f"{leaked:,} of {counted(classes.persons, 'person')} leaked, {counted(wanted.targets, 'target')}"
     return holds, f"{who}: probability {in_figures(probability)}, at most {limit.value:.4g} is allowed"
-
-
-# How an attack is simulated, and whether that goes with what is asked.
 
 
 @dataclass(frozen=True)
@@ -116,10 +117,7 @@ class Simulation:
                 Message("Set {unit} to records, or set {history}."),
             )
         if self.runs is not None and not has_classes:
-            raise InputError(
-                "There are no classes to simulate.",
-                Message("Give {class_size} 5 or {sizes} 3:2,4:1."),
-            )
+            raise InputError("There are no classes to simulate.", Message("Give {class_size} 5 or {sizes} 3:2,4:1."))
 
 
 MOST_RESULTS = 10_000
@@ -132,7 +130,7 @@ def leak(source: Any, asked: LeakRequest) -> LeakRisk | LeakSeries:
     The classes come from a table (`source`, by person), from `sizes`, or from one `class_size` for `persons`; with a
     threshold alone, the smallest class size that keeps it is found. `leaked` is a number, a share such as "10%", or
     several: then a series comes back, as for `targets` and `threshold`. `simulate` is a number of runs; `draw`, `unit`
-    and `history` say whom they draw and what leaks. (Antoniou et al.; formulas in `one_person` and `several`.)
+    and `history` say whom they draw and what leaks. (Antoniou et al.; formulas in `law`.)
 
     >>> found = leak(persons=10_000, leaked=4_000, class_size=5)
     >>> round(found.probability, 6)
@@ -149,7 +147,8 @@ def leak(source: Any, asked: LeakRequest) -> LeakRisk | LeakSeries:
     if leaked is None:
         raise InputError("The size of the leak is not given.", Message("Set {leaked} to 4000 or 10%, for example."))
     several = is_several(leaked) or is_several(targets) or isinstance(threshold, (list, tuple))
-    limits = _limits(threshold)
+    each = [threshold] if isinstance(threshold, (str, int, float)) else threshold
+    limits: list[Threshold | None] = [None] if each is None else [find_threshold(one) for one in each]
     wanted = parse_targets(targets)
     if source is not None:
         if not (asked.persons is None and asked.class_size is None and asked.sizes is None):
@@ -171,13 +170,6 @@ def leak(source: Any, asked: LeakRequest) -> LeakRisk | LeakSeries:
         progress.report("leak risk", number, len(leaks))
         answers += [ask.result(size, targets, limit) for targets in wanted for limit in limits]
     return LeakSeries(answers) if several else answers[0]
-
-
-def _limits(threshold: float | str | Sequence[float | str] | None) -> list[Threshold | None]:
-    if threshold is None:
-        return [None]
-    several = [threshold] if isinstance(threshold, (str, int, float)) else threshold
-    return [find_threshold(one) for one in several]
 
 
 @dataclass(frozen=True)
@@ -214,10 +206,13 @@ class _Ask:
             subject = LeakSubject(subject.persons, ClassSizes.equal(subject.persons, asked), asked)
             if smallest is None:
                 notes.append("not even one class of all persons keeps the threshold")
-        classes, size = subject.classes, subject.class_size
+        classes, size, runs, draw = subject.classes, subject.class_size, self.simulation.runs, self.simulation.draw
         assert classes is not None
-        estimate = _exact(classes, size, leaked, targets)
-        probability, error, exact = estimate.probability, estimate.error, None
+        exact = None
+        if size is not None and targets == 1:
+            probability, error = equation_5(classes.persons, leaked, size), ERROR
+        else:
+            probability, error = several_persons(classes, leaked, targets)
         if self.method != "exact":
             exact = probability
             weights = "persons" if self.method == "recursion" else "classes"
@@ -225,8 +220,14 @@ class _Ask:
             error = abs(probability - exact) / exact if exact else 0.0
             notes.append(f"the recursion is an approximation; the exact law gives {exact:.6g}")
         holds = None
-        if limit is not None:
-            holds = _keeps(classes, size, leaked, targets, limit) if exact is None else probability <= limit.value
+        if limit is not None and exact is None:  # decided exactly at the border
+            border = exact_limit(limit.value)
+            if size is None:
+                holds = keeps_threshold(classes, leaked, targets, border)
+            else:
+                holds = keeps_equal(classes.persons, leaked, size, targets, border)
+        elif limit is not None:
+            holds = probability <= limit.value
         return LeakRisk(
             persons=subject.persons,
             leaked=leaked,
@@ -245,7 +246,7 @@ class _Ask:
             holds=holds,
             smallest_k=smallest,
             largest_leak=None if limit is None else self._largest(classes, size, targets, limit),
-            simulated=None if self.simulation.runs is None else self._play(classes, leaked, targets),
+            simulated=None if runs is None else play(classes, leaked, targets, runs, self.simulation.seed, draw),
             suppressed_rows=0 if subject.people is None else subject.people.suppressed_rows,
             notes=notes + _remarks(classes, self.subject.class_size, leaked, targets, probability),
         )
@@ -257,10 +258,6 @@ class _Ask:
             subject = classes if size is None else size
             self.largest[key] = largest_leak(subject, limit, targets, classes.persons)
         return self.largest[key]
-
-    def _play(self, classes: ClassSizes, leaked: int, targets: int) -> Simulated:
-        asked = self.simulation
-        return play(classes, leaked, targets, asked.runs or 0, asked.seed, asked.draw)
 
     def _simulated(self, leaked: int, targets: int, limit: Threshold | None) -> LeakRisk:
         """Parts of histories: the attack itself is the answer."""
@@ -293,20 +290,6 @@ class _Ask:
         )
 
 
-def _exact(classes: ClassSizes, size: int | None, leaked: int, targets: int) -> ProbabilityEstimate:
-    if size is not None and targets == 1:
-        return ProbabilityEstimate(equation_5(classes.persons, leaked, size), ERROR)
-    return several_persons(classes, leaked, targets)
-
-
-def _keeps(classes: ClassSizes, size: int | None, leaked: int, targets: int, limit: Threshold) -> bool:
-    """Whether a leak keeps the threshold, decided exactly at the border."""
-    border = exact_limit(limit.value)
-    if size is not None:
-        return keeps_equal(classes.persons, leaked, size, targets, border)
-    return keeps_threshold(classes, leaked, targets, border)
-
-
 def _remarks(classes: ClassSizes, size: int | None, leaked: int, targets: int, probability: float) -> list[str]:
     notes = []
     if targets > leaked:
@@ -321,9 +304,6 @@ def _remarks(classes: ClassSizes, size: int | None, leaked: int, targets: int, p
         )
         notes.append(f"{size:,} does not divide {classes.persons:,} persons: {way}")
     return notes
-
-
-# Whose leak it is: persons in classes, from numbers or from a table.
 
 
 EVERY_RECORD = "every record counts as a person; name the person column if somebody may have several records"
@@ -349,16 +329,14 @@ def from_numbers(persons: int | None, class_size: int | None, sizes: Sizes | Non
     if sizes is not None:
         if class_size is not None:
             raise InputError(
-                "A class size and class sizes are both given.",
-                Message("Leave out {class_size} or {sizes}."),
+                "A class size and class sizes are both given.", Message("Leave out {class_size} or {sizes}.")
             )
         classes = parse_sizes(sizes) if isinstance(sizes, str) else ClassSizes.of(sizes)
         check_sums(classes, persons)
         return LeakSubject(classes.persons, classes)
     if persons is None:
         raise InputError(
-            "No table or class sizes given.",
-            Message("Name a table, or give {persons} and {class_size}, or {sizes}."),
+            "No table or class sizes given.", Message("Name a table, or give {persons} and {class_size}, or {sizes}.")
         )
     if not 1 <= persons <= MOST_PERSONS:
         raise InputError("The number of persons is not one or more.", Message("Use {persons} 10000, for example."))
@@ -398,10 +376,7 @@ def from_table(source: Any, policy: Policy, asked: LeakRequest) -> LeakSubject:
     count = asked.count or (policy.count if asked.person is None else None)
     person = asked.person or (policy.person if count is None else None)
     if count is not None and person is not None:
-        raise InputError(
-            "A count column and a person column exclude each other.",
-            Message("Give {count} or {person}."),
-        )
+        raise InputError("A count column and a person column exclude each other.", Message("Give {count} or {person}."))
     columns = released_names(source, list(dict.fromkeys(names)))
     if both := [name for name in (count, person) if name in columns]:
         raise InputError(
@@ -434,9 +409,6 @@ def from_table(source: Any, policy: Policy, asked: LeakRequest) -> LeakSubject:
     if person is None and count is None:
         notes.append(EVERY_RECORD)
     return LeakSubject(classes.persons, classes, None, people, tuple(notes))
-
-
-# Leaks of a table whose tuples are too many for one machine: a histogram of class sizes from where the rows are.
 
 
 NOTE = "the tuples are too many for one machine: classes were counted where the rows are"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import ClassVar
 
 from shoal.exposure.leakage.curves import over_k
+from shoal.exposure.leakage.law import ClassSizes
 from shoal.exposure.leakage.simulate import Simulated
-from shoal.exposure.leakage.sizes import ClassSizes
 from shoal.results import (
     Bar,
     Chart,
@@ -203,19 +204,13 @@ def _larger_classes(result: LeakRisk) -> Grid:
     sizes = sorted({size for size in (*_SIZES, result.class_size or 1) if size <= result.persons})
     curve = over_k(result.persons, result.leaked, sizes, result.targets)
     highest = max(curve.y) or 1.0
-    rows = []
-    before: tuple[int, float] | None = None
-    for size, probability in zip(curve.x, curve.y, strict=True):
-        reduction = "" if before is None else _reduction(before, (size, probability))
-        rows.append((f"{size:,}", f"{probability:.4g}", reduction, Bar(probability / highest)))
-        before = (size, probability)
+    reductions = [""]
+    for (size, probability), (larger, less) in pairwise(zip(curve.x, curve.y, strict=True)):
+        fall = probability - less  # what only rounding makes is 0
+        reductions.append("0" if abs(fall) < _ROUNDING * probability else f"{fall / (larger - size):.2g}")
+    entries = zip(curve.x, curve.y, reductions, strict=True)
+    rows = [(f"{size:,}", f"{chance:.4g}", less, Bar(chance / highest)) for size, chance, less in entries]
     return Grid(("class size", "probability", "reduction per extra member", ""), rows, 0)
-
-
-def _reduction(before: tuple[int, float], after: tuple[int, float]) -> str:
-    """What each further member takes off; what only rounding makes is 0."""
-    fall = before[1] - after[1]
-    return "0" if abs(fall) < _ROUNDING * before[1] else f"{fall / (after[0] - before[0]):.2g}"
 
 
 def in_figures(probability: float) -> str:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shoal.detection.clauses import Treatment
 from shoal.detection.profiles import yaml_key
 from shoal.methods.hipaa.recheck import plan_of
 from shoal.methods.hipaa.results import SafeHarbor
 from shoal.methods.hipaa.treat import WORDS
 from shoal.methods.hipaa.zip3 import shipped
-from shoal.policy import Policy
 from shoal.policy.manifest import ColumnEntry
 from shoal.ranges.forms import ColumnForm
 from shoal.storage.column_type import type_word
-
-if TYPE_CHECKING:
-    pass
 
 
 def entries_of(result: SafeHarbor) -> list[ColumnEntry]:
@@ -30,7 +25,16 @@ def entries_of(result: SafeHarbor) -> list[ColumnEntry]:
         kind = type_word(result.table[entry.column].dtype)
         form = ColumnForm(kind="removed" if removed else "as-it-was" if same else "recoded", type=kind)
         if entry.action == "scrubbed":
-            entries.append(_text_entry(entry, result.policy))
+            entries.append(
+                ColumnEntry(
+                    name=entry.column,
+                    role="text",
+                    nature="scrubbed",
+                    technique=f"scrub by {result.policy.text.replace}",
+                    form=ColumnForm(kind="scrubbed", type="text"),
+                    released_as=[entry.column],
+                )
+            )
             continue
         entries.append(
             ColumnEntry(
@@ -46,17 +50,6 @@ def entries_of(result: SafeHarbor) -> list[ColumnEntry]:
     return entries
 
 
-def _text_entry(entry: Treatment, policy: Policy) -> ColumnEntry:
-    return ColumnEntry(
-        name=entry.column,
-        role="text",
-        nature="scrubbed",
-        technique=f"scrub by {policy.text.replace}",
-        form=ColumnForm(kind="scrubbed", type="text"),
-        released_as=[entry.column],
-    )
-
-
 def section_of(result: SafeHarbor) -> dict[str, Any]:
     """The section of the manifest: clauses, populations, decisions."""
     populations = result.populations
@@ -66,9 +59,6 @@ def section_of(result: SafeHarbor) -> dict[str, Any]:
         "zip_populations": {"source": populations.source, "vintage": populations.vintage, **kept},
         "plan": plan_of(result.treatments),
     }
-
-
-# What safe harbor proposed, as a policy file for people to check.
 
 
 def policy_text(result: SafeHarbor) -> str:

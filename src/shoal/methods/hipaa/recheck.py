@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shoal.detection.ages import LIMIT, OLD, still_old
 from shoal.detection.clauses import Action, Treatment, hidden
-from shoal.detection.context import Context, context_of
+from shoal.detection.context import context_of
 from shoal.detection.treatments import propose
 from shoal.engine import engine_of
 from shoal.errors import InputError
@@ -48,16 +48,16 @@ def recheck(
     for name in names:
         word = actions.get(name, {"action": "kept"})["action"]
         word = "date" if word == "date-of-birth" else word
-        if word not in faults:
+        if word not in faults or (word == "kept" and name in kept):
             continue  # removed, and there: said above
-        if word == "kept" and name in kept:
-            continue
-        if word == "kept":
-            good = _may_stay(table[name], policy, context)
+        column = table[name]
+        if word == "kept":  # nothing is found in what stays as it is
+            good = propose(column, policy, context).action == word and not hidden(column.values, column.frequencies())
         else:
-            good = _good(table[name], word, year_of_data, populations)
+            good = _good(column, word, year_of_data, populations)
         if not good:
             faults[word].append(name)
+    unlooked = f"; not looked at, for the policy keeps them: {', '.join(kept[:_LONGEST_LIST])}" if kept else ""
     return [
         _check("removed columns", left, "none of them is there", "still there"),
         _check("columns", strange, "all of them were looked at", "not known to the plan"),
@@ -65,7 +65,7 @@ def recheck(
         _check("dates", faults["date"], "years, none of which tells an age over 89", "hold more than years"),
         _check("ages", faults["age"], "none over 89 but the one group", "hold ages over 89"),
         _check("scrubbed text", faults["scrubbed"], "no identifier was found in it", _IDENTIFIERS),
-        _check("other columns", faults["kept"], f"no identifier was found in them{_unlooked(kept)}", _IDENTIFIERS),
+        _check("other columns", faults["kept"], f"no identifier was found in them{unlooked}", _IDENTIFIERS),
     ]
 
 
@@ -167,18 +167,10 @@ def _check(name: str, faulty: list[str], fine: str, fault: str) -> Check:
     return Check(name, not faulty, f"{shown} {fault}" if faulty else fine)
 
 
-def _unlooked(kept: Sequence[str]) -> str:
-    return f"; not looked at, for the policy keeps them: {', '.join(kept[:_LONGEST_LIST])}" if kept else ""
-
-
-def _may_stay(column: Column, policy: Policy, context: Context) -> bool:
-    """Whether nothing is found in a column that stays as it is."""
-    return propose(column, policy, context).action == "kept" and not hidden(column.values, column.frequencies())
-
-
 def _good(column: Column, word: str, year_of_data: int, populations: Populations) -> bool:
     if word == "zip":
-        found = _codes(column.values)
+        # three digits again, where a file without types made numbers of them
+        found = column.values.cast(pl.String).str.zfill(3)
         return bool(found.is_in(sorted({*populations.kept, RESTRICTED})).all())
     if word == "date":
         texts = column.values.cast(pl.String)
@@ -190,8 +182,3 @@ def _good(column: Column, word: str, year_of_data: int, populations: Populations
     if word == "scrubbed":
         return column.values.dtype != pl.String or not hidden(column.values)
     return True
-
-
-def _codes(values: pl.Series) -> pl.Series:
-    """Three digits again, where a file without types made numbers of them."""
-    return values.cast(pl.String).str.zfill(3)

@@ -113,13 +113,10 @@ def _coded(column: Column, years: Array | None) -> pl.Series:
 def _as_written(name: str, coded: Column, records: Array) -> Column:
     """A coded date of birth with texts for its values: the year where it was written as one, else no text of a year."""
     codes = coded.values.to_numpy()
-    texts = pl.Series(codes >> 1).cast(pl.String).zip_with(pl.Series(codes % 2 == 1), _date_of(len(codes)))
+    other = pl.Series(["a date"]).new_from_index(0, len(codes))
+    texts = pl.Series(codes >> 1).cast(pl.String).zip_with(pl.Series(codes % 2 == 1), other)
     shown = replace(coded, name=name, values=texts, dtype=pl.String())
     return shown.counting(np.arange(len(shown.codes)), records)
-
-
-def _date_of(count: int) -> pl.Series:
-    return pl.Series(["a date"]).new_from_index(0, count)
 
 
 __all__ = ["SafeHarbor", "apply_safe_harbor", "residual_risk", "safe_harbor"]
@@ -187,12 +184,17 @@ def apply_safe_harbor(source: Any, asked: SafeHarborRequest, populations: Popula
     if late:  # what is left of a column after cells were emptied may be an identifier itself
         treatments = [late.get(entry.column, entry) for entry in treatments]
         treated = treat(table, treatments, years, populations, scrubbed, births)
-    kept = [_plain(treated.series[name]) for name in names if name in treated.series]
+    kept = [treated.series[name] for name in names if name in treated.series]
+    # categories as texts: a file would list all of them, also those that no cell holds any more
+    kept = [one.cast(pl.String) if isinstance(one.dtype, (pl.Categorical, pl.Enum)) else one for one in kept]
     if not kept:
         raise InputError(
             "Safe harbor removes every column of this table.",
             "Name columns that may stay in a policy (safe_harbor: keep).",
         )
+    person, person_note = given.person, list[str]()
+    if person is not None and person not in treated.series:
+        person_note = [f"{person} is removed: the residual risk counts records, not persons"]
     return SafeHarbor(
         standard="hipaa-safe-harbor",
         source=SAFE_HARBOR_RULE,
@@ -203,7 +205,7 @@ def apply_safe_harbor(source: Any, asked: SafeHarborRequest, populations: Popula
         year_of_data_from=years.said,
         zip_populations=Vintage(populations.source, populations.vintage),
         to_confirm=_to_confirm(treatments, treated, years),
-        notes=[*table.notes, *given.remarks(table), *treated.notes, *_person_note(given, treated)],
+        notes=[*table.notes, *given.remarks(table), *treated.notes, *person_note],
         table=table if there is None else there.changed({one.name: one for one in kept}, births, coded),
         policy=given,
         treatments=treatments,
@@ -211,12 +213,6 @@ def apply_safe_harbor(source: Any, asked: SafeHarborRequest, populations: Popula
         polars=pl.DataFrame(kept if there is None else [series.clear() for series in kept]),
         scrubbed=None if scrubbed is None else scrubbed.in_public(),
     )
-
-
-def _person_note(policy: Policy, treated: TreatedColumns) -> list[str]:
-    if policy.person is None or policy.person in treated.series:
-        return []
-    return [f"{policy.person} is removed: the residual risk counts records, not persons"]
 
 
 def _to_confirm(treatments: Sequence[Treatment], treated: TreatedColumns, years: Years) -> list[str]:
@@ -232,11 +228,6 @@ def _to_confirm(treatments: Sequence[Treatment], treated: TreatedColumns, years:
     if texts := [entry.column for entry in treatments if entry.action == "scrubbed"]:
         asked.append(f"Read a sample of {in_words(texts, 200)}: {RULES_MISS}.")
     return [*asked, *FOR_A_PERSON]
-
-
-def _plain(series: pl.Series) -> pl.Series:
-    """Categories as texts: a file would list all of them, also those that no cell holds any more."""
-    return series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
 
 
 def _check_headers(names: Sequence[str], policy: Policy) -> None:

@@ -28,8 +28,7 @@ from shoal.methods.perturbation.operator import (
 from shoal.methods.perturbation.operator import NoiseSettings as NoiseSettings
 from shoal.methods.perturbation.operator import Settings as Settings
 from shoal.methods.perturbation.results import PerturbationFindings, PerturbationRisk, Perturbed, PerturbedColumn
-from shoal.methods.perturbation.risk import interval_disclosure, linkage
-from shoal.methods.perturbation.utility import utility_of
+from shoal.methods.perturbation.utility import interval_disclosure, linkage, utility_of
 from shoal.policy import Policy, as_policy
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.ranges.forms import ColumnForm
@@ -69,7 +68,13 @@ def perturb(source: Any, asked: PerturbRequest) -> Perturbed:
     household = table.columns.get(given.household or "")
     before, after = _changed(table, operators, seed, household)
     names = list(dict.fromkeys(name for operator in operators for name in operator.columns))
-    columns = {name: _released(name, operators, before[name], after[name]) for name in names}
+    columns = {}
+    for name in names:
+        natures = {operator.nature for operator in operators if name in operator.columns}
+        nature = "perturbed" if "perturbed" in natures else natures.pop()
+        form = ColumnForm(kind="perturbed", type=type_word(before[name].dtype))
+        modified = before[name].ne_missing(after[name]).to_numpy()
+        columns[name] = ReleasedColumns([after[name]], nature, modified, form)
     findings = _findings(table, given, operators, columns, before, asked.interval, seed)
     parameters = {
         "operators": [
@@ -94,7 +99,11 @@ def _changed(
     after = dict(before)
     for number, operator in enumerate(operators):
         progress.report("perturbing", number, len(operators))
-        _apply(operator, before, after, seed, household)
+        # what is kept is kept as it came in, whatever else is done to it
+        current = [after[name] for name in operator.columns] + [before[name] for name in operator.given()]
+        original = [before[name] for name in (*operator.columns, *operator.given())]
+        changed = changed_by(operator, current, original, seed, household)
+        after.update({name: series.alias(name) for name, series in zip(operator.columns, changed, strict=True)})
     return before, after
 
 
@@ -149,27 +158,6 @@ def _check(operators: Sequence[Operator], policy: Policy, table: Table) -> None:
                 raise InputError(f"Column '{name}' identifies: it is left out, not perturbed.", "Take it out of one.")
 
 
-def _apply(
-    operator: Operator,
-    before: Mapping[str, pl.Series],
-    after: dict[str, pl.Series],
-    seed: int,
-    household: Column | None,
-) -> None:
-    # what is kept is kept as it came in, whatever else is done to it
-    current = [after[name] for name in operator.columns] + [before[name] for name in operator.given()]
-    original = [before[name] for name in (*operator.columns, *operator.given())]
-    for name, series in zip(operator.columns, changed_by(operator, current, original, seed, household), strict=True):
-        after[name] = series.alias(name)
-
-
-def _released(name: str, operators: Sequence[Operator], before: pl.Series, after: pl.Series) -> ReleasedColumns:
-    natures = {operator.nature for operator in operators if name in operator.columns}
-    nature = "perturbed" if "perturbed" in natures else natures.pop()
-    modified = before.ne_missing(after).to_numpy()
-    return ReleasedColumns([after], nature, modified, ColumnForm(kind="perturbed", type=type_word(before.dtype)))
-
-
 def _findings(
     table: Table,
     policy: Policy,
@@ -184,7 +172,8 @@ def _findings(
     categorical = [
         name
         for name in columns
-        if _is_text(before[name].dtype) or any(isinstance(o, Pram) and name in o.columns for o in operators)
+        if not (before[name].dtype.is_numeric() or before[name].dtype.is_temporal())
+        or any(isinstance(o, Pram) and name in o.columns for o in operators)
     ]
     numeric = [name for name in columns if name not in categorical]
     old = {name: as_numbers(before[name]) for name in numeric}
@@ -214,10 +203,6 @@ def _findings(
         utility_of(old, new, categories, others, seed),
         [f"no value of '{column.name}' changed" for column in done if not column.modified_rows],
     )
-
-
-def _is_text(dtype: pl.DataType) -> bool:
-    return not (dtype.is_numeric() or dtype.is_temporal())
 
 
 def _codes(table: Table, name: str, after: pl.Series) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -127,12 +127,6 @@ def as_numbers(series: pl.Series) -> Array:
     return physical.cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def spread_of(values: Array) -> float:
-    """The standard deviation of the sample; 0 where fewer than two values are known."""
-    known = values[np.isfinite(values)]
-    return float(known.std(ddof=1)) if len(known) > 1 else 0.0
-
-
 def like(series: pl.Series, numbers: Array) -> pl.Series:
     """Numbers in the type of a column: whole numbers and dates are rounded; NaN is null.
 
@@ -144,18 +138,11 @@ def like(series: pl.Series, numbers: Array) -> pl.Series:
         return found.cast(series.dtype)
     if series.dtype.is_integer() or series.dtype.is_temporal():
         whole = found.round(0).cast(pl.Int64)
-        return whole if _too_wide(whole, series.dtype) else whole.cast(series.to_physical().dtype).cast(series.dtype)
+        # noise can leave a narrow or unsigned type
+        if series.dtype.is_integer() and whole.cast(series.dtype, strict=False).null_count() > whole.null_count():
+            return whole
+        return whole.cast(series.to_physical().dtype).cast(series.dtype)
     return found
-
-
-def _too_wide(whole: pl.Series, dtype: pl.DataType) -> bool:
-    """Noise can leave a narrow or unsigned type."""
-    if not dtype.is_integer():
-        return False
-    return whole.cast(dtype, strict=False).null_count() > whole.null_count()
-
-
-# Additive noise: alone, or for several columns together so that means and covariances are kept.
 
 
 @dataclass(frozen=True)
@@ -239,9 +226,6 @@ def _must_vary(name: str, spread: float) -> None:
         raise InputError(f"Column '{name}' does not vary: noise has no measure.", "Leave it out.")
 
 
-# Rounding to multiples of a base.
-
-
 @dataclass(frozen=True)
 class Round(Operator):
     """The nearest multiple of a base, halves upwards.
@@ -274,9 +258,6 @@ class Round(Operator):
     def change(self, columns: Columns, original: Columns, random: Random) -> list[pl.Series]:
         """One column, rounded."""
         return [like(columns[0], np.floor(as_numbers(columns[0]) / self.base + 0.5) * self.base)]
-
-
-# Rank swapping: values change places with others whose rank is near.
 
 
 @dataclass(frozen=True)
@@ -313,9 +294,6 @@ class Swap(Operator):
         return [series.gather(rows)]
 
 
-# PRAM: categories change at random, by probabilities that keep their expected frequencies.
-
-
 @dataclass(frozen=True)
 class Pram(Operator):
     """A value is kept with probability `keep`, otherwise drawn anew from the column's own distribution.
@@ -343,9 +321,6 @@ class Pram(Operator):
         rows = np.arange(len(series))
         rows[drawn] = there[random.integers(0, len(there), len(drawn))]
         return [series.gather(rows)]
-
-
-# What is asked for, as operators in the order in which they work.
 
 
 # Data shuffling: the values of a column go to other rows, in the order of a draw that knows other columns.
@@ -441,9 +416,6 @@ def _given_others(own: Array, others: Array, noise: Array) -> Array:
     return np.asarray(fitted + np.sqrt(max(1 - fitted.var(), 0.0)) * noise)
 
 
-# Top and bottom coding: what lies beyond a limit is written as the limit.
-
-
 @dataclass(frozen=True)
 class _Code(Operator):
     """The limit is a number, or the smallest (largest) value that this share of the records does not exceed."""
@@ -464,26 +436,21 @@ class _Code(Operator):
         if not columns[0].dtype.is_numeric():
             raise InputError(f"Column '{columns[0].name}' does not hold numbers.", "Code numbers only.")
 
-    def _limit(self, original: pl.Series) -> float:
-        """From the values as they came in, whatever was done to them since."""
-        if not self.is_share:
-            return self.limit
-        values = as_numbers(original)
-        return float(np.quantile(values[np.isfinite(values)], self.limit, method="inverted_cdf"))
-
-    @abstractmethod
-    def _coded(self, values: Array, limit: float) -> Array:
-        """The values with the limit in place of what lies beyond it."""
+    # the values with the limit in place of what lies beyond it
+    coded: ClassVar[np.ufunc]
 
     def change(self, columns: Columns, original: Columns, random: Random) -> list[pl.Series]:
         """One column without what lies beyond the limit."""
-        limit = self._limit(original[0])
+        limit = self.limit
+        if self.is_share:  # of the values as they came in, whatever was done to them since
+            values = as_numbers(original[0])
+            limit = float(np.quantile(values[np.isfinite(values)], limit, method="inverted_cdf"))
         if columns[0].dtype.is_integer() and limit != int(limit):
             raise InputError(
                 f"Column '{columns[0].name}' holds whole numbers: the limit of {self.word} is not one.",
                 "Give a whole one.",
             )
-        return [like(columns[0], self._coded(as_numbers(columns[0]), limit))]
+        return [like(columns[0], self.coded(as_numbers(columns[0]), limit))]
 
 
 @dataclass(frozen=True)
@@ -496,9 +463,7 @@ class TopCode(_Code):
     """
 
     word: ClassVar[str] = "top-code"
-
-    def _coded(self, values: Array, limit: float) -> Array:
-        return np.minimum(values, limit)
+    coded = np.minimum
 
 
 @dataclass(frozen=True)
@@ -511,9 +476,7 @@ class BottomCode(_Code):
     """
 
     word: ClassVar[str] = "bottom-code"
-
-    def _coded(self, values: Array, limit: float) -> Array:
-        return np.maximum(values, limit)
+    coded = np.maximum
 
 
 Settings = Mapping[str, float | str]
@@ -539,7 +502,8 @@ def operators_of(
     operators: list[Operator] = []
     operators += [_noise(names, given) for names, given in (noise or {}).items()]
     operators += [Swap((name,), _share(Setting("swap"), given, zero=False)) for name, given in (swap or {}).items()]
-    operators += [Shuffle((name,), tuple(as_names(kept))) for name, kept in _shuffles(shuffle)]
+    shuffles = shuffle if isinstance(shuffle, Mapping) else dict.fromkeys(as_names(shuffle), ())
+    operators += [Shuffle((name,), tuple(as_names(kept))) for name, kept in shuffles.items()]
     operators += [Pram((name,), _share(Setting("pram"), given)) for name, given in (pram or {}).items()]
     operators += [TopCode((name,), *_limit(Setting("top_code"), given)) for name, given in (top_code or {}).items()]
     operators += [
@@ -548,7 +512,12 @@ def operators_of(
     operators += [Round((name,), _positive(Setting("round"), given)) for name, given in (round or {}).items()]
     if not operators:
         raise InputError("Nothing is to be perturbed.", Message("Give {noise} for a column, 0.1 for example."))
-    _check_once(operators)
+    noisy = [name for one in operators if isinstance(one, (Noise, CorrelatedNoise)) for name in one.columns]
+    if twice := sorted({name for name in noisy if noisy.count(name) > 1}):
+        raise InputError(f"Column '{twice[0]}' is given noise twice.", "Name it once.")
+    for operator in operators:
+        if set(operator.given()) & set(operator.columns):
+            raise InputError(f"Column '{operator.columns[0]}' is shuffled by itself.", "Name another column to keep.")
     return operators
 
 
@@ -582,22 +551,6 @@ def _noise(names: str | tuple[str, ...], given: float | str) -> Operator:
     if share >= 1:
         raise InputError("A share of correlated noise is not below 1.", "Use 0.1, for example.")
     return CorrelatedNoise(tuple(as_names(names)), share)
-
-
-def _shuffles(given: Mapping[str, Sequence[str]] | Sequence[str] | str | None) -> Iterable[tuple[str, Sequence[str]]]:
-    return given.items() if isinstance(given, Mapping) else ((name, ()) for name in as_names(given))
-
-
-def _check_once(operators: Sequence[Operator]) -> None:
-    """A column can have noise once, and what is shuffled cannot be kept by itself."""
-    noisy = [
-        name for operator in operators if isinstance(operator, (Noise, CorrelatedNoise)) for name in operator.columns
-    ]
-    if twice := sorted({name for name in noisy if noisy.count(name) > 1}):
-        raise InputError(f"Column '{twice[0]}' is given noise twice.", "Name it once.")
-    for operator in operators:
-        if set(operator.given()) & set(operator.columns):
-            raise InputError(f"Column '{operator.columns[0]}' is shuffled by itself.", "Name another column to keep.")
 
 
 _LARGEST = 10**300

@@ -12,24 +12,13 @@ import polars as pl
 from shoal.detection.undecided import Decisions, UndecidedColumn, decision_notes, decisions_of
 from shoal.errors import InputError, Message
 from shoal.methods.outcomes import ChangedTableResult
-from shoal.methods.perturbation.risk import IntervalDisclosure, NearestLinkage
-from shoal.methods.perturbation.utility import Utility
+from shoal.methods.perturbation.utility import IntervalDisclosure, NearestLinkage, Utility
 from shoal.models import Verdict
 from shoal.policy import Policy
 from shoal.policy.loading import with_roles
 from shoal.policy.manifest import ColumnEntry, column_entries
 from shoal.ranges.columns import ReleasedColumns
-from shoal.results import (
-    Figure,
-    Figures,
-    Grid,
-    Headline,
-    Notes,
-    Section,
-    beside,
-    left_out,
-    where_known,
-)
+from shoal.results import Figure, Figures, Grid, Headline, Notes, Section, beside, left_out, where_known
 from shoal.storage import Table
 from shoal.storage.reading.frames import to_native
 from shoal.vocabulary import Role
@@ -138,13 +127,8 @@ class Perturbed(ChangedTableResult):
     def polars(self) -> pl.DataFrame:
         """The released table; columns that identify are left out."""
         dropped = set(self.policy.with_role("identifier"))
-        return pl.DataFrame(
-            [
-                self.columns[name].series[0] if name in self.columns else column.decode()
-                for name, column in self.table.columns.items()
-                if name not in dropped
-            ]
-        )
+        kept = {name: column for name, column in self.table.columns.items() if name not in dropped}
+        return pl.DataFrame([self.columns[n].series[0] if n in self.columns else c.decode() for n, c in kept.items()])
 
     @property
     def frame(self) -> Any:
@@ -154,14 +138,8 @@ class Perturbed(ChangedTableResult):
     def as_released(self, written: int, output: Any, manifest: Any) -> Perturbed:
         """The same, with where its release is and how many records it holds."""
         holds = bool(self.policy.models)
-        return replace(
-            self,
-            written=written,
-            output=str(output),
-            manifest=str(manifest),
-            guarantee=holds,
-            verdict="holds" if holds else "no guarantee",
-        )
+        made = replace(self, guarantee=holds, verdict="holds" if holds else "no guarantee")
+        return replace(made, written=written, output=str(output), manifest=str(manifest))
 
     def as_refused(self, why: str) -> Perturbed:
         """The same, refused: nothing was written."""

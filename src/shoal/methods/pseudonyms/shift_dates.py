@@ -21,7 +21,7 @@ from shoal.identifiers.event_date import EVENTS
 from shoal.identifiers.header import read_header
 from shoal.identifiers.inside import inside
 from shoal.keys import key_or_new, path_of
-from shoal.methods.pseudonyms.keyed import digester, texts_of
+from shoal.methods.pseudonyms.pseudonymize import digester, texts_of
 from shoal.methods.pseudonyms.results import Shifted
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
@@ -47,7 +47,6 @@ from shoal.vocabulary import KeptOfDates, Unreadable
 
 # Which columns tell dates, in whatever writing: one of them left as it is gives every shift away.
 
-
 Writing = Literal["dates", "texts", "numbers"]
 # Rows whose number lies so near to a date of the same row are written from it.
 _NEAR_DAYS = 62
@@ -70,7 +69,15 @@ def dated_columns(table: Table, person: str) -> list[Dated]:
     others = [column for column in table.columns.values() if column.name != person]
     days = {column.name: _days(column) for column in others if column.values.dtype in (pl.Date, pl.Datetime, pl.String)}
     known = {name: numbers for name, numbers in days.items() if numbers is not None}
-    found = (_dated(column, known) for column in others if len(column.values))
+    found: list[Dated | None] = []
+    for column in others:
+        if len(column.values):
+            if column.values.dtype in (pl.Date, pl.Datetime):
+                found.append(Dated(column.name, "holds dates"))
+            elif column.values.dtype.is_numeric():
+                found.append(_numbers(column, known))
+            elif column.values.dtype == pl.String:
+                found.append(_texts(column))
     return [entry for entry in found if entry is not None]
 
 
@@ -86,15 +93,6 @@ def check_decided(dated: list[Dated], shifted: list[str], left: list[str]) -> No
         f"Beside shifted dates, one that stays tells every shift by subtraction. Not decided: {listed}.",
         f"{shift}, or name them in leave if they are not dates of these people or the shifts need not be secret.",
     )
-
-
-def _dated(column: Column, known: dict[str, Array]) -> Dated | None:
-    values = column.values
-    if values.dtype in (pl.Date, pl.Datetime):
-        return Dated(column.name, "holds dates")
-    if values.dtype.is_numeric():
-        return _numbers(column, known)
-    return _texts(column) if values.dtype == pl.String else None
 
 
 def _numbers(column: Column, known: dict[str, Array]) -> Dated | None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal import progress
 from shoal.keys import SecretKey
-from shoal.methods.pseudonyms.keyed import texts_of
+from shoal.methods.pseudonyms.pseudonymize import texts_of
 from shoal.methods.pseudonyms.shift_dates import RANGE, allowed_shifts, shifts_by
 from shoal.methods.scrubbing.knowledge import PersonKnowledge
 from shoal.methods.scrubbing.scrubbed_column import ScrubbedColumn, SearchedColumn

@@ -14,7 +14,7 @@ from shoal.kernels import lattice_order
 from shoal.methods.search.evaluate import ClassSums, Evaluator, NodeClasses, NodeOutcome
 from shoal.methods.search.grid import LatticeGrid
 from shoal.storage import Array
-from shoal.utility.cost import average_of, discernibility_of
+from shoal.utility.cost import average_class_size, discernibility
 
 if TYPE_CHECKING:
     from shoal.methods.search.optimum import LatticeSearch
@@ -35,50 +35,18 @@ class NodeFigures(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ClassBound:
-    """What a node tells about others. `k` members at least are in every class that is kept, of `members` in all.
-
-    A node between two others has a score of at least what `lattice_order` makes of the `up` of the finer and
-    the other figures of the coarser one.
-    """
-
-    measure: ClassVar[int]
-    k: int
-    members: int
-
-    def of_classes(self, found: NodeClasses) -> NodeFigures:
-        """The figures of a node."""
-        raise NotImplementedError
-
-    def of_sums(self, sums: ClassSums) -> NodeFigures:
-        """The same where what is lost are all classes below k."""
-        raise NotImplementedError
-
-    def score(self, sums: ClassSums) -> float:
-        """The score of a node by its classes that are kept."""
-        raise NotImplementedError
-
-    def closing(self, target: float, limit: int) -> tuple[float, float]:
-        """About how many lost members close all finer nodes, and the `up` that closes all coarser ones."""
-        raise NotImplementedError
-
-    def logarithm(self, up: float) -> float:
-        """A figure about coarser nodes on a scale on which columns add up."""
-        raise NotImplementedError
-
-    def expected(self, logarithm: Array, lost: Array) -> Array:
-        """About the score of nodes with such figures."""
-        raise NotImplementedError
-
-
-class DiscernibilityBound(ClassBound):
-    """Every record costs the size of its class, which only grows, and at least k; one that is lost costs N.
+class DiscernibilityBound:
+    """What a node tells about others: every record costs the size of its class, which only grows, and at least `k`
+    (the least members of a class that is kept); one that is lost costs N, the `members` in all.
 
     With a <= u <= b: sum over records of max(size at a, k), and for those lost at b the difference to N; their classes
-    at a are not larger than at b.
+    at a are not larger than at b. So a node between two others has a score of at least what `lattice_order` makes of
+    the `up` of the finer and the other figures of the coarser one.
     """
 
-    measure = lattice_order.DISCERNIBILITY
+    k: int
+    members: int
+    measure: ClassVar[int] = lattice_order.DISCERNIBILITY
 
     def of_classes(self, found: NodeClasses) -> NodeFigures:
         """The sum of max(size, k) over all records, and what lost ones cost more."""
@@ -88,28 +56,37 @@ class DiscernibilityBound(ClassBound):
         return NodeFigures(float((sizes * costs).sum()), float(found.lost.sum()), float(more), 0.0)
 
     def of_sums(self, sums: ClassSums) -> NodeFigures:
+        """The same where what is lost are all classes below k."""
         up, lost = sums.squares + float(self.k * sums.small), float(sums.small)
         return NodeFigures(up, lost, lost * (self.members - self.k), 0.0)
 
     def score(self, sums: ClassSums) -> float:
-        return discernibility_of(sums.squares, sums.small, self.members)
+        """The score of a node by its classes that are kept."""
+        return discernibility(sums.squares, sums.small, self.members)
 
     def closing(self, target: float, limit: int) -> tuple[float, float]:
+        """About how many lost members close all finer nodes, and the `up` that closes all coarser ones."""
         least = target * self.members**2
         return min(limit + 1.0, max(least / self.members - self.k, 0.0)), np.log(least)
 
     def logarithm(self, up: float) -> float:
+        """A figure about coarser nodes on a scale on which columns add up."""
         return float(np.log(max(up, 1.0)))
 
     def expected(self, logarithm: Array, lost: Array) -> Array:
+        """About the score of nodes with such figures."""
         return np.asarray(np.exp(np.minimum(logarithm, 300.0)) / self.members**2 + lost / self.members)
 
 
-class ClassSizeBound(ClassBound):
-    """How many classes there can be: of a finer node those with k members and more, or joined from small ones, less the
-    small ones that a coarser node has lost; and of a coarser node as many as its classes can be split into."""
+@dataclass(frozen=True)
+class ClassSizeBound:
+    """The same by how many classes there can be: of a finer node those with k members and more, or joined from small
+    ones, less the small ones that a coarser node has lost; of a coarser node as many as its classes can be split into.
+    """
 
-    measure = lattice_order.AVERAGE_CLASS_SIZE
+    k: int
+    members: int
+    measure: ClassVar[int] = lattice_order.AVERAGE_CLASS_SIZE
 
     def of_classes(self, found: NodeClasses) -> NodeFigures:
         """Less classes than this (negative so that the largest counts); classes that small ones cannot make any more,
@@ -124,7 +101,7 @@ class ClassSizeBound(ClassBound):
         return NodeFigures(-sums.enough - gone, float(sums.small), gone, float(-sums.parts))
 
     def score(self, sums: ClassSums) -> float:
-        return average_of(sums.enough, sums.small, self.members)
+        return average_class_size(sums.enough, sums.small, self.members)
 
     def closing(self, target: float, limit: int) -> tuple[float, float]:
         return limit + 1.0, self.logarithm(1 - 1 / target)
@@ -136,6 +113,7 @@ class ClassSizeBound(ClassBound):
         return np.asarray(1 / (np.exp(np.minimum(-logarithm, 300.0)) + 1))
 
 
+ClassBound = DiscernibilityBound | ClassSizeBound
 BOUNDS: dict[str, type[ClassBound]] = {"discernibility": DiscernibilityBound, "average-class-size": ClassSizeBound}
 
 
@@ -144,7 +122,7 @@ class ScoreLook:
 
     def __init__(self, evaluate: Evaluator, minimize: str, k: int) -> None:
         self.evaluate, self.limit = evaluate, evaluate.limit
-        self.bound = BOUNDS[minimize](k, evaluate.members)
+        self.bound: ClassBound = BOUNDS[minimize](k, evaluate.members)
 
     def __call__(self, levels: Array) -> NodeOutcome:
         """Look at a node."""
@@ -199,9 +177,6 @@ def strides_of(grid: LatticeGrid) -> Array:
     """How far apart nodes lie that differ by one level of a column, where nodes are numbered."""
     extents = grid.high - grid.low + 1
     return np.append(np.cumprod(extents[:0:-1])[::-1], 1)
-
-
-# Which node to look at next for a measure of class sizes: the one that is expected to close the most others.
 
 
 # looks in a row that improve nothing before the search for a good start ends

@@ -11,26 +11,91 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.kernels import lattice_counts
-from shoal.methods.search.closeness import ClosenessLoop
+from shoal.kernels.closeness import Closeness, judge_classes, most_kept
 from shoal.methods.search.grid import LatticeGrid
-from shoal.methods.search.packed import PackedLook, look_by_packing
 from shoal.methods.search.sources import (
     DENSE_SPREAD,
     MOST_K,
     ClassSource,
+    PackedLook,
     Sources,
     class_numbers,
     classes_by_rank,
     has_ranks,
+    look_by_packing,
     rank_scratch,
 )
-from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
-from shoal.models.base import PeopleEstimate
+from shoal.models import Evidence, KAnonymity, Model, Spread, TCloseness, Whole, XYAnonymity
+from shoal.models.base import TOLERANCE, PeopleEstimate
+from shoal.models.distances import DistanceTree, least_within
 from shoal.models.evidence import spread_of_persons
 from shoal.ranges.parsing import STAR
 from shoal.storage import Array
 from shoal.storage.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
 from shoal.vocabulary import RiskOver
+
+# entries of a dense (class, sensitive code) table
+_DENSE = 1 << 22
+# values times the square of members up to which the fewest members are asked for that can be within t
+_ASKED = 1 << 20
+
+
+class ClosenessLoop:
+    """Judges classes by k and t, and says how much of each a finer node can keep."""
+
+    def __init__(self, k: int, model: TCloseness, tree: DistanceTree, members: int) -> None:
+        self.name, self.k, self._labels = model.sensitive, k, tree.nodes.shape[1]
+        self._most, self._leaves = members // k, int(tree.first[1])
+        self._limits = (tree.for_loops(), k, model.t, TOLERANCE)
+        self._make_room(1)
+
+    def _make_room(self, classes: int) -> None:
+        """Space for the values of so many classes."""
+        self._room = classes
+        values = (min(classes, self._most) + 1) * self._leaves
+        self._own = Closeness(*self._limits, np.empty(classes, np.int32), np.empty(values, np.int32))
+
+    @classmethod
+    def of(cls, models: Sequence[Model], sensitive: Mapping[str, Any]) -> ClosenessLoop | None:
+        """The loop, if these are its models: k-anonymity and one closeness with nothing missing and no order.
+
+        Classes that are too small to be within t, whatever their values are, count as those below k: no finer node
+        keeps them.
+        """
+        sizes = [model.k for model in models if isinstance(model, KAnonymity)]
+        others = [model for model in models if isinstance(model, TCloseness)]
+        if len(others) != 1 or len(sizes) + 1 != len(models):
+            return None
+        whole = sensitive[others[0].sensitive].whole
+        way = others[0].way(whole)
+        members = int(whole.counts.sum())
+        # counted in 32 bits, so that tables of classes and values stay in the cache
+        if way == "ordered" or whole.unknown_members or whole.members is not None or members >= 1 << 31:
+            return None
+        tree = DistanceTree(whole, way == "hierarchical")
+        if not tree.height:
+            return None
+        least = least_within(others[0].t + TOLERANCE, tree, int((_ASKED / len(tree.shares)) ** 0.5))
+        return cls(max([*sizes, least]), others[0], tree, members)
+
+    def fits(self, classes: int) -> bool:
+        """Whether a table of all classes and values is small enough."""
+        return bool(classes * self._labels <= _DENSE)
+
+    def judge(self, place: Array, sizes: Array, entries: Any, bad: Array) -> tuple[int, int]:
+        """Mark the classes that are bad: how many members they have, and how many classes are good."""
+        if len(sizes) > self._room:
+            self._make_room(len(sizes))
+        of_tuple, codes, counts = entries.narrow
+        suppressed, good = judge_classes(self._own, place, sizes, of_tuple, codes, counts, bad)
+        return suppressed, good
+
+    def most_kept(self, sizes: Array, bad: Array) -> Array:
+        """How many members of each of the classes that were judged last can be kept at most below."""
+        most = np.empty(len(sizes), np.int64)
+        most_kept(self._own, sizes, bad, most)
+        return most
+
 
 # possible keys that each have a cell: for each tuple, always, and at most
 _CELLS, _LEAST_CELLS, _MOST_CELLS = 16, 1 << 18, 1 << 25
@@ -147,6 +212,7 @@ class Evaluator:
         # of the whole table, where the grid holds a part of it
         self.records = grid.records if records is None else records
         self.sensitive, self.populations = sensitive or {}, populations or {}
+        self._given = (grid, models, limit, self.sensitive, self.populations, self.records, sample)
         tuples = len(grid.tuples)
         across = any(isinstance(model, XYAnonymity) for model in models)
         self.sources = sources or Sources(grid, self.sensitive, self._rolls_up(across))
@@ -189,16 +255,10 @@ class Evaluator:
 
     def twin(self) -> Evaluator:
         """Another with scratch space of its own, to look beside it."""
-        given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records, self.sample)
-        return Evaluator(*given, self.sources, None if self._packed is None else self._packed.twin())
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether it looks by packed tables."""
-        return self._packed is not None
+        return Evaluator(*self._given, self.sources, None if self.packed is None else self.packed.twin())
 
     @cached_property
-    def _packed(self) -> PackedLook | None:
+    def packed(self) -> PackedLook | None:
         """Looks by packed tables, where there are many tuples and only sizes of classes count."""
         if self._twin_of is not None:
             return self._twin_of
@@ -212,15 +272,14 @@ class Evaluator:
 
     def _classes(self, levels: Array, source: ClassSource) -> tuple[Array, Array]:
         grid = self.grid
-        if grid.cells(levels) >= 1 << 62:
-            columns = [
-                Coded(axis.fitted.codes[level][self._values(axis.name, source)], int(grid.cards[j, level]))
-                for j, (axis, level) in enumerate(zip(grid.axes, levels, strict=True))
-            ]
-            place, count = class_of_each_row(pack(columns))
-        else:
+        if grid.cells(levels) < 1 << 62:
             place, sizes = self._place[: len(source)], np.empty(len(source), np.int64)
             return place, sizes[: self.number_classes(levels, source, place, sizes)]
+        columns = [
+            Coded(axis.fitted.codes[level][self._values(axis.name, source)], int(grid.cards[j, level]))
+            for j, (axis, level) in enumerate(zip(grid.axes, levels, strict=True))
+        ]
+        place, count = class_of_each_row(pack(columns))
         return place.astype(np.int32), np.bincount(place, source.counts, count).astype(np.int64)
 
     def number_classes(self, levels: Array, source: ClassSource, place: Array, sizes: Array) -> int:
@@ -251,14 +310,16 @@ class Evaluator:
 
     def __call__(self, levels: Array) -> NodeOutcome:
         """Look at a node."""
-        if self._packed is not None and self._is_nothing(levels):
-            # one class that says nothing: it counts as suppressed, but finer nodes may keep it
+        if self.packed is not None and not self.has_nothing(levels):
+            lost, below = self.packed(levels)
+            return self._outcome(levels, lost, below, None if below is None else below[self._columns, levels])
+        many = self._only_k is not None and self.grid.records >= self._only_k
+        if self.packed is not None and many and self.grid.cells(levels) == 1:
+            # all rows are `*` everywhere, in one class that says nothing: it counts as suppressed, but finer nodes may
+            # keep it
             return NodeOutcome(
                 tuple(levels.tolist()), self.grid.records, False, np.inf, 0, np.zeros(self.grid.sums.shape)
             )
-        if self._packed is not None and not self.has_nothing(levels):
-            lost, below = self._packed(levels)
-            return self._outcome(levels, lost, below, None if below is None else below[self._columns, levels])
         return self._look(levels, self.sources.below(levels))
 
     def exactly(self, levels: Array) -> NodeOutcome:
@@ -365,11 +426,6 @@ class Evaluator:
     def has_nothing(self, levels: Array) -> bool:
         """Whether rows can be `*` everywhere: at the top all are, in uneven trees some are below it."""
         return all(stars[level] >= 0 for stars, level in zip(self._stars, levels.tolist(), strict=True))
-
-    def _is_nothing(self, levels: Array) -> bool:
-        """Whether all rows are `*` everywhere, in one class that keeps k."""
-        many = self._only_k is not None and self.grid.records >= self._only_k
-        return many and self.grid.cells(levels) == 1 and self.has_nothing(levels)
 
     def _nothing(self, levels: Array, place: Array, source: ClassSource) -> Array:
         """The classes of rows that are `*` everywhere: they say nothing and count as suppressed."""
@@ -515,8 +571,7 @@ class PersonEvaluator(Evaluator):
 
     def twin(self) -> Evaluator:
         """Another with scratch space of its own, to look beside it."""
-        given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records, self.sample)
-        return PersonEvaluator(*given, histories=self._histories)
+        return PersonEvaluator(*self._given, histories=self._histories)
 
     def _classes(self, levels: Array, source: ClassSource) -> tuple[Array, Array]:
         """The class of each history at a node, and the persons of each class."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
 
-from shoal import progress
+from shoal import __version__, progress
 from shoal.errors import InputError, Message
 from shoal.methods.search.evaluate import (
     Evaluator,
@@ -22,16 +25,33 @@ from shoal.methods.search.evaluate import (
 from shoal.methods.search.grid import COLUMN_MEASURES, LatticeGrid, make_grid
 from shoal.methods.search.optimum import Optimum, find_best
 from shoal.methods.search.sources import SensitiveEntries
-from shoal.models import Model
+from shoal.models import KAnonymity, Model
 from shoal.models.evidence import whole_of, whole_of_persons
+from shoal.policy import Policy, as_policy
+from shoal.policy.judgement.evidence import people_of_rows
 from shoal.policy.judgement.population import read_population
 from shoal.policy.judgement.shown_classes import classes_of_persons
-from shoal.ranges.hierarchy.fit import Fitted, fit_all
-from shoal.ranges.hierarchy.tree import Hierarchy
-from shoal.storage import Array, Column, Table
+from shoal.policy.manifest import LARGEST_PLAN, as_shape, read_json
+from shoal.policy.survey import population_size
+from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was, spread_over
+from shoal.ranges.forms import ColumnForm, escape
+from shoal.ranges.hierarchy import Hierarchy, fit
+from shoal.ranges.hierarchy.fit import Fitted, fit_all, leaf_of_each_value
+from shoal.ranges.hierarchy.given import complete, given_hierarchies, rows_of, trees_in_values
+from shoal.ranges.hierarchy.outside import check_labels
+from shoal.ranges.parsing import as_numbers, ends_of
+from shoal.storage import Array, Column, Table, smallest_unsigned
 from shoal.storage.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack, sensitive_counts
+from shoal.storage.column_type import type_word
+from shoal.storage.encode import encode, look_up
 from shoal.storage.reading import read
+from shoal.storage.rows import Rows, counting_records
+from shoal.storage.texts import texts_of
 from shoal.vocabulary import Minimize
+from shoal.wording import percent
+
+if TYPE_CHECKING:
+    from shoal.methods.mondrian import CutPlan
 
 
 @dataclass(frozen=True)
@@ -78,10 +98,8 @@ class Space:
             return self._persons(wanted, number)
         tuples = {name: Coded(column.codes[wanted], column.cardinality) for name, column in self.tuples.tuples.items()}
         sensitive, counts = self._entries(wanted, number), self.tuples.counts[wanted]
-        return replace(self, tuples=CountTable(tuples, counts), sensitive=sensitive, sample=self._sample_of(wanted))
-
-    def _sample_of(self, wanted: Array) -> SampledUnits | None:
-        return None if self.sample is None else self.sample.part(wanted)
+        sample = None if self.sample is None else self.sample.part(wanted)
+        return replace(self, tuples=CountTable(tuples, counts), sensitive=sensitive, sample=sample)
 
     def _persons(self, wanted: Array, number: Array) -> Space:
         """Some histories; tuples that none of them has count no records."""
@@ -92,7 +110,7 @@ class Space:
         left = TupleHistories(codes, theirs.of_tuple[kept], theirs.persons[wanted])
         counts = np.bincount(left.of_tuple, left.persons[codes.codes], minlength=len(self.tuples)).astype(np.int64)
         tuples = CountTable(self.tuples.tuples, counts)
-        sensitive, sample = self._entries(wanted, number), self._sample_of(wanted)
+        sensitive, sample = self._entries(wanted, number), None if self.sample is None else self.sample.part(wanted)
         return replace(self, tuples=tuples, histories=left, sensitive=sensitive, sample=sample)
 
     def _entries(self, wanted: Array, number: Array) -> dict[str, SensitiveEntries | PersonEntries]:
@@ -111,10 +129,6 @@ class Space:
         """The lattice of its columns."""
         measure = options.minimize if options.minimize in COLUMN_MEASURES else "loss"
         return make_grid(self.fitted, self.tuples, measure, options.importance, options.levels)
-
-    def grid_of_levels(self) -> LatticeGrid:
-        """The lattice without limits, to look at given levels."""
-        return self.grid(SearchOptions())
 
     def evaluator(
         self, grid: LatticeGrid, models: Sequence[Model], limit: int, records: int | None = None
@@ -209,7 +223,7 @@ def make_space(
     first = first_row_of_each_class(tuple_of_row, count)
     tuples = CountTable(
         {column.name: Coded(column.codes[first], column.cardinality) for column in columns},
-        _counts(tuple_of_row, count, weights),
+        np.bincount(tuple_of_row, weights, count).astype(np.int64),
     )
     histories, unit_of_row = None, None
     if person is not None:
@@ -264,12 +278,6 @@ def _person_entries(
     ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
     whole = whole_of_persons(kind, code, persons, ordered, column.nulls > 0, tree)
     return PersonEntries(kind, shown.codes[rows], code.codes, history, persons, whole)
-
-
-def _counts(tuple_of_row: Array, count: int, weights: Array | None) -> Array:
-    if weights is None:
-        return np.bincount(tuple_of_row, minlength=count)
-    return np.bincount(tuple_of_row, weights, minlength=count).astype(np.int64)
 
 
 def _together(columns: list[Column], tables: Sequence[Table]) -> tuple[list[Column], list[list[Column]]]:
@@ -336,3 +344,340 @@ def lost_units(evaluate: Evaluator, levels: Sequence[int]) -> Array:
     place, sizes = evaluate.classes(at)
     bad, _ = evaluate.bad_classes(at, place, sizes)
     return np.asarray(bad[place])
+
+
+# A solution as a plan: fit once, apply to new data. It names the values of the data, so it is for its owner.
+
+KIND = "generalisation plan"
+
+
+@dataclass(frozen=True)
+class LatticePlan:
+    """The levels of every round, the trees they refer to, and the policy that they keep.
+
+    Without rounds it only tells what the labels of a release hold, and cannot be applied to new data.
+    """
+
+    policy: Policy
+    trees: Mapping[str, Hierarchy]
+    rounds: list[tuple[int, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        columns = {name: {"hierarchy": rows_of(tree)} for name, tree in self.trees.items()}
+        return {
+            "kind": KIND,
+            "shoal": __version__,
+            "policy": self.policy.model_dump(mode="json"),
+            "columns": columns,
+            "rounds": [dict(zip(self.trees, levels, strict=True)) for levels in self.rounds],
+        }
+
+
+def read_plan(path: str | Path) -> LatticePlan | CutPlan:
+    """A plan from its file.
+
+    >>> read_plan("nothing.json")
+    Traceback (most recent call last):
+    shoal.errors.InputError: There is no plan nothing.json. ...
+    """
+    path = Path(path)
+    return plan_of(read_json(path, "plan", LARGEST_PLAN), path)
+
+
+class _PlanColumn(BaseModel):
+    """The tree of a column, row by row: never a path."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    hierarchy: Annotated[list[Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
+
+
+class _PlanFile(BaseModel):
+    """A plan as it is written."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    kind: Literal["generalisation plan"]
+    shoal: str
+    policy: dict[str, Any]
+    columns: Annotated[dict[str, _PlanColumn], Field(min_length=1)]
+    rounds: list[dict[str, Annotated[int, Field(ge=0, lt=10_000)]]]
+
+
+def plan_of(content: dict[str, Any], path: Path) -> LatticePlan | CutPlan:
+    """A plan from its JSON: of levels, or of cuts."""
+    from shoal.methods.mondrian import KIND, cuts_of
+
+    content = {name: part for name, part in content.items() if name != "salt"}
+    if content.get("kind") == KIND:
+        return cuts_of(content, path)
+    plan_file = as_shape(_PlanFile, content, path, "plan")
+    policy = as_policy(plan_file.policy)
+    names = list(plan_file.columns)
+    asked = set(policy.quasi_identifiers)
+    fits = asked == set(names) if plan_file.rounds else asked >= set(names)
+    if not fits or any(set(levels) != set(names) for levels in plan_file.rounds):
+        raise InputError(f"{path} names other columns than its policy.", "Take it as it was written.")
+    trees = given_hierarchies({name: plan_file.columns[name].hierarchy for name in names}, names)
+    rounds = [tuple(levels[name] for name in names) for levels in plan_file.rounds]
+    heights = [trees[name].height for name in names]
+    if any(not 0 <= level < height for levels in rounds for level, height in zip(levels, heights, strict=True)):
+        raise InputError(f"{path} names levels that its hierarchies do not have.", "Take it as it was written.")
+    return LatticePlan(policy, trees, rounds)
+
+
+def grown(tree: Hierarchy, column: Column) -> Hierarchy:
+    """The tree with leaves for new numbers and dates that lie in one of its ranges at every level.
+
+    >>> from shoal.storage.reading import read
+    >>> tree = given_hierarchies({"age": [["30", "[30;34]", "*"], ["34", "[30;34]", "*"]]}, ["age"])["age"]
+    >>> grown(tree, read({"age": [31, 40]})["age"]).levels[1].to_list()
+    ['[30;34]', '[30;34]', '[30;34]']
+    """
+    if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+        return tree
+    texts = texts_of(column.values)
+    known = set(tree.levels[0].to_list())
+    fitted = fit(tree, column)
+    if not fitted.missing:
+        return tree
+    numbers = as_numbers(column.values)
+    new = np.array([text not in known for text in texts.to_list()], bool)
+    paths: list[list[str | None]] = [texts.to_list()]
+    for level in range(1, tree.height - 1):
+        labels = pl.Series(tree.labels(level))
+        low, high = ends_of(read(pl.DataFrame({"label": labels}))["label"])
+        places = read(pl.DataFrame({"label": labels}))["label"].codes
+        low, high = low[places], high[places]
+        inside = (low[None, :] <= numbers[:, None]) & (numbers[:, None] <= high[None, :])
+        new &= inside.sum(axis=1) == 1
+        paths.append([labels[int(node)] for node in inside.argmax(axis=1)])
+    rows = [[path[place] for path in paths] for place in np.flatnonzero(new).tolist()]
+    if not rows:
+        return tree
+    more = [pl.Series([row[level] for row in rows], dtype=pl.String) for level in range(len(paths))]
+    more.append(pl.Series(["*"] * len(rows)))
+    try:
+        levels = [pl.concat([old.alias(""), added.alias("")]) for old, added in zip(tree.levels, more, strict=True)]
+        return Hierarchy(tree.column, tuple(levels), tree.source, tree.in_values)
+    except InputError:  # ranges that do not hold their own leaves: then a new value has no place either
+        return tree
+
+
+def _known_units(space: Space, plan: LatticePlan) -> Array:
+    """Which tuples (or histories) have only values that the plan's trees know: others are never shown."""
+    known = np.ones(len(space.tuples), bool)
+    for column in space.columns:
+        there = np.append(
+            leaf_of_each_value(plan.trees[column.name].levels[0], column.values, texts_of(column.values)) >= 0, True
+        )
+        known &= there[space.tuples.tuples[column.name].codes]
+    if space.histories is None:
+        return known
+    unknown = np.bincount(
+        space.histories.of_history.codes, ~known[space.histories.of_tuple], minlength=len(space.units)
+    )
+    return np.asarray(unknown == 0)
+
+
+def follow(space: Space, plan: LatticePlan, policy: Policy) -> Generalized:
+    """Settle every tuple in the first round in which its class keeps the policy; the rest is suppressed."""
+    round_of_unit = np.full(len(space.units), -1, np.int64)
+    known = _known_units(space, plan)
+    left: Array = np.flatnonzero(known)
+    part: Space = space.part(known)
+    again: Sequence[Any] = [model for model in policy.models if not model.whole]
+    for number, levels in enumerate(plan.rounds):
+        if not len(left):
+            break
+        evaluate = part.evaluator(part.grid(SearchOptions()), again, part.members, space.members)
+        lost = lost_units(evaluate, levels)
+        round_of_unit[left[~lost]] = number
+        left = left[lost]
+        part = space.part(known & (round_of_unit < 0))
+    nothing = Optimum(None, None, None, False, 0, 0, [])
+    return Generalized(space, nothing, list(plan.rounds), round_of_unit)
+
+
+def embedded(policy: Policy, trees: Mapping[str, Hierarchy]) -> Policy:
+    """The policy with the given trees that models look at written out, so that whoever verifies has them.
+
+    Those are the trees of sensitive columns, and where a population is counted in the classes also those of
+    quasi-identifiers. One that was built stays out: it names every value of the data.
+    """
+    needed = {name for name in policy.needed if name not in policy.quasi_identifiers}
+    if any(model.needs_population for model in policy.models):
+        needed |= set(policy.quasi_identifiers)
+    needed &= set(trees)
+    return policy.model_copy(update={"hierarchies": {name: rows_of(trees[name]) for name in sorted(needed)}})
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table and its decisions, ready for the search."""
+
+    policy: Policy
+    space: Space
+    trees: dict[str, Hierarchy]
+    built: dict[str, str]
+    options: SearchOptions
+
+
+def prepare(
+    table: Table, policy: Policy, hierarchies: Any, options: SearchOptions, complete_hierarchies: bool = False
+) -> Prepared:
+    """Read or build the hierarchies, count the table."""
+    names = policy.quasi_identifiers
+    needed = sorted(policy.needed)
+    if unknown := sorted({*options.importance, *options.levels} - set(names)):
+        raise InputError.missing_columns(unknown, names, "The list of quasi-identifiers")
+    given = given_hierarchies(hierarchies or policy.hierarchies, [*names, *needed])
+    placed = trees_in_values(given, table.columns.values())
+    trees, built = complete(placed, counting_records(table, names, policy.count))
+    if not policy.labels_are_names:
+        check_labels(trees)
+    others = {name: tree for name, tree in placed.items() if name not in trees}
+    # where records of a household may be left out, classes are of households, and they go whole
+    together = policy.household if options.suppression > 0 else None
+    rows = Rows.of(table, names, policy.count, policy.person or together)
+    if policy.count is not None and len(rows.columns[0].codes) != table.rows:
+        raise InputError(f"Count column '{policy.count}' is zero in some rows: these are not records.", "Remove them.")
+    space = make_space(
+        table, names, {**trees, **others}, policy.models, complete_hierarchies, rows.weights, rows.person
+    )
+    space = replace(space, sample=_sampled(table, policy, space))
+    return Prepared(embedded(policy, given), space, trees, built, options)
+
+
+def _sampled(table: Table, policy: Policy, space: Space) -> SampledUnits | None:
+    """The people behind each tuple: the sum of its weights, or its share of the population."""
+    if policy.person is not None:
+        total = population_size(space.members, None, policy.population_size, policy.sampling)
+        by = "sampling" if policy.population_size is None else "population_size"
+        if total is None:
+            return None
+        return SampledUnits(space.units * (total / space.members), by, total, policy.risk_over)
+    found = people_of_rows(table, policy, table.rows if policy.household is not None else space.members)
+    if found is None:
+        return None
+    unit_of_row = space.tuple_of_row if space.unit_of_row is None else space.unit_of_row
+    people = np.bincount(unit_of_row, found.people, len(space.units))
+    draws = None if found.draws is None else np.bincount(unit_of_row, found.draws, len(space.units))
+    return SampledUnits(people, found.by, found.population, policy.risk_over, draws)
+
+
+def solve(prepared: Prepared) -> Generalized:
+    """The best generalisation; an error that says the cure where there is none."""
+    if not prepared.policy.models:
+        raise InputError("The search needs a privacy model to keep.", Message("Give `{k}`, or models in a policy."))
+    generalized = generalize(prepared.space, prepared.policy.models, prepared.options)
+    if not generalized.rounds:
+        limit = percent(prepared.options.suppression)
+        if not generalized.optimum.optimal:
+            raise InputError(
+                f"No solution was found in {prepared.options.time_limit:g} s.",
+                Message("Give more with `{time_limit}`."),
+            )
+        members = prepared.space.members
+        k = max((model.k for model in prepared.policy.models if isinstance(model, KAnonymity)), default=0)
+        if k > members:
+            what = "records" if prepared.space.histories is None else "persons"
+            raise InputError(f"k = {k} is more than the {members:,} {what}.", "Use a smaller k.")
+        more = (
+            Message("Allow more with `{suppression}`, ask for less,")
+            if prepared.options.suppression < 1
+            else "Ask for less,"
+        )
+        raise InputError(
+            f"No generalisation keeps the policy with at most {limit} of the records suppressed.",
+            Message("{} or give hierarchies with more levels.", more),
+        )
+    return generalized
+
+
+class Relabelled(NamedTuple):
+    """The quasi-identifiers as they are released, and the class of each row (-1: suppressed)."""
+
+    columns: dict[str, ReleasedColumns]
+    class_of_row: Array
+    classes: int
+
+
+def relabel(found: Generalized, labels_are_names: bool = False) -> Relabelled:
+    """Write every row with the labels of its round; what was never settled is `*` throughout."""
+    space, count = found.space, len(found.rounds)
+    of_row = space.tuple_of_row if space.unit_of_row is None else space.unit_of_row
+    rows = _RoundOf(found.round_of_unit.astype(np.int32)[of_row], count)
+    # what is equal is put into classes once: distinct tuples, where each is of one round
+    alike = rows if space.unit_of_row is not None else _RoundOf(found.round_of_unit, count)
+    columns, keys = {}, []
+    for place, column in enumerate(space.columns):
+        labels, label, changed = _labels(found, place)
+        codes = column.codes if alike is rows else space.tuples.tuples[column.name].codes
+        which = alike.place(codes, column.cardinality)
+        keys.append(Coded(look_up(which, label.astype(smallest_unsigned(len(labels))), 0), len(labels)))
+        there = np.bincount(which, minlength=len(label)) > 0
+        if not (changed & there).any():
+            columns[column.name] = as_it_was(column)
+        else:
+            used = np.unique(label[there])
+            texts = pl.Series(column.name, labels, dtype=pl.String).gather(used)
+            is_text = column.values.dtype == pl.String
+            form = ColumnForm(
+                kind="node",
+                type=type_word(column.dtype),
+                tree=column.name,
+                escaped=is_text,
+                labels_are_names=labels_are_names,
+            )
+            nature: Nature = "named" if labels_are_names else "truthful"
+            which = which if alike is rows else rows.place(column.codes, column.cardinality)
+            shown = spread_over(encode(texts).take(np.searchsorted(used, label).clip(max=len(used) - 1)), which)
+            columns[column.name] = ReleasedColumns.in_codes([shown], nature, look_up(which, changed, 0), form)
+    kept = np.flatnonzero(alike.rounds >= 0)
+    key = pack(keys)
+    classes, number = class_of_each_row(Coded(key.codes[kept], key.cardinality))
+    class_of_each = np.full(len(alike.rounds), -1, np.int64)
+    class_of_each[kept] = classes
+    return Relabelled(columns, class_of_each if alike is rows else class_of_each[of_row], number)
+
+
+class _RoundOf:
+    """The round of each row or tuple (-1: it is suppressed), and where its codes stand in tables by round and code."""
+
+    def __init__(self, rounds: Array, count: int) -> None:
+        self.rounds, self.count = rounds, count
+        self.lost = np.flatnonzero(rounds < 0)
+
+    def place(self, codes: Array, cardinality: int) -> Array:
+        """A place for each code in each round, one after the other, and one for all that is suppressed."""
+        narrow = smallest_unsigned(cardinality * self.count + 1)
+        found = codes.astype(narrow)
+        if self.count > 1:
+            found += (np.maximum(self.rounds, 0) * cardinality).astype(narrow)
+        found[self.lost] = cardinality * self.count
+        return found
+
+
+def _labels(found: Generalized, place: int) -> tuple[list[str | None], Array, Array]:
+    """The labels of a column; which of them each code gets in each round and what is suppressed gets, one after the
+    other, and whether it says something else."""
+    column = found.space.columns[place]
+    fitted = found.space.fitted[column.name]
+    own = [*texts_of(column.values).to_list(), *([None] if column.nulls else [])]
+    is_text = column.values.dtype == pl.String
+    escaped = [*escape(column.values).to_list(), *([None] if column.nulls else [])] if is_text else own
+    numbers: dict[str | None, int] = {}
+    label, changed = [], []
+    for levels in found.rounds:
+        level = levels[place]
+        texts = own if level == 0 else [fitted.labels[level][node] for node in fitted.codes[level]]
+        alone = np.bincount(fitted.codes[level])[fitted.codes[level]] == 1
+        # a value that still stands for itself is a text of the original, whatever it looks like
+        itself = [level == 0 or (single and text == leaf) for text, leaf, single in zip(texts, own, alone, strict=True)]
+        shown = [raw if same else text for raw, text, same in zip(escaped, texts, itself, strict=True)]
+        label += [numbers.setdefault(text, len(numbers)) for text in shown]
+        changed += [text != leaf for text, leaf in zip(texts, own, strict=True)]
+    label.append(numbers.setdefault("*", len(numbers)))
+    return list(numbers), np.array(label), np.array([*changed, True])

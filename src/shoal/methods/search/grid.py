@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ from shoal.methods.base import relative_importance
 from shoal.ranges.hierarchy.fit import Fitted
 from shoal.storage import Array
 from shoal.storage.classes import CountTable
-from shoal.utility.cost import average_class_size, discernibility
 
 # What a generalisation costs, as the search counts it: a cost per column, level and value, and how columns add up.
 
@@ -81,10 +81,8 @@ COLUMN_MEASURES = {
 }
 
 
-CLASS_MEASURES: dict[str, Callable[[Array, int, int], float]] = {
-    "discernibility": discernibility,
-    "average-class-size": average_class_size,
-}
+# measures of the sizes of classes
+CLASS_MEASURES = ("discernibility", "average-class-size")
 
 
 def least_possible(minimize: str, k: int, records: int) -> float:
@@ -118,6 +116,16 @@ class LatticeAxis:
     high: int
 
 
+class Compounds(NamedTuple):
+    """Columns packed into compound ones: their codes tuple by tuple, where the table of each starts, its columns, and
+    the codes that a compound code packs."""
+
+    codes: Array
+    starts: Array
+    members: Array
+    unpacked: Array
+
+
 @dataclass(frozen=True)
 class LatticeGrid:
     """The count table and the axes of the lattice, as flat arrays."""
@@ -140,29 +148,17 @@ class LatticeGrid:
         return self.tuples.records
 
     @cached_property
-    def _compounds(self) -> tuple[Array, Array, Array, Array]:
-        groups = _groups([len(axis.fitted.codes[0]) for axis in self.axes])
-        return _compounds(self.axes, self.tuples, groups)
+    def compounds(self) -> Compounds:
+        """Columns packed together."""
+        return _compounds(self.axes, self.tuples, _groups([len(axis.fitted.codes[0]) for axis in self.axes]))
 
     @property
     def codes(self) -> Array:
-        """The codes of compound columns, tuple by tuple."""
-        return self._compounds[0]
+        return self.compounds.codes
 
     @property
     def starts(self) -> Array:
-        """Where the tables of compound columns start."""
-        return self._compounds[1]
-
-    @property
-    def members(self) -> Array:
-        """The columns of each compound."""
-        return self._compounds[2]
-
-    @property
-    def unpacked(self) -> Array:
-        """The codes that compound codes pack."""
-        return self._compounds[3]
+        return self.compounds.starts
 
     @cached_property
     def low(self) -> Array:
@@ -180,10 +176,7 @@ class LatticeGrid:
     @property
     def size(self) -> int:
         """The nodes of the lattice."""
-        size = 1
-        for axis in self.axes:
-            size *= axis.high - axis.low + 1
-        return size
+        return prod(axis.high - axis.low + 1 for axis in self.axes)
 
     @property
     def importance(self) -> float:
@@ -229,13 +222,12 @@ class LatticeGrid:
 
     @cached_property
     def _losses(self) -> lattice_bounds.Losses:
-        compounds = (self.starts, self.members, self.unpacked)
         costs = (self.costs, self.suppressed, self.first)
-        return lattice_bounds.Losses(compounds, (self.nodes, self.offsets), costs, self.least_gains)
+        return lattice_bounds.Losses(self.compounds[1:], (self.nodes, self.offsets), costs, self.least_gains)
 
     @cached_property
     def _keys(self) -> NodeKeys:
-        return NodeKeys((self.starts, self.members, self.unpacked), (self.nodes, self.offsets, self.cards))
+        return NodeKeys(self.compounds[1:], (self.nodes, self.offsets, self.cards))
 
     @cached_property
     def least_gains(self) -> tuple[Array, Array]:
@@ -286,10 +278,7 @@ class LatticeGrid:
 
     def cells(self, levels: Array) -> int:
         """How many classes there could be at a node."""
-        product = 1
-        for j, level in enumerate(levels.tolist()):
-            product *= self._cards[j][level]
-        return product
+        return prod(cards[level] for cards, level in zip(self._cards, levels.tolist(), strict=True))
 
     @cached_property
     def _cards(self) -> list[list[int]]:
@@ -342,9 +331,7 @@ def _groups(cardinalities: Sequence[int]) -> list[list[int]]:
     return [members for members, _ in groups]
 
 
-def _compounds(
-    axes: Sequence[LatticeAxis], tuples: CountTable, groups: list[list[int]]
-) -> tuple[Array, Array, Array, Array]:
+def _compounds(axes: Sequence[LatticeAxis], tuples: CountTable, groups: list[list[int]]) -> Compounds:
     width = max(len(group) for group in groups)
     members = np.full((len(groups), width), -1, np.int64)
     most = max(int(np.prod([len(axes[j].fitted.codes[0]) for j in group])) for group in groups)
@@ -363,7 +350,7 @@ def _compounds(
         rest = np.arange(starts[c + 1] - starts[c])
         for m, j in enumerate(group):
             rest, unpacked[m, starts[c] : starts[c + 1]] = np.divmod(rest, len(axes[j].fitted.codes[0]))
-    return codes, starts, members, unpacked
+    return Compounds(codes, starts, members, unpacked)
 
 
 def _flat(axes: Sequence[LatticeAxis]) -> tuple[Array, ...]:
@@ -372,9 +359,7 @@ def _flat(axes: Sequence[LatticeAxis]) -> tuple[Array, ...]:
     cards = np.ones((len(axes), height), np.int64)
     sums = np.zeros((len(axes), height))
     first = np.zeros(len(axes), np.int64)
-    nodes: list[Array] = []
-    costs: list[Array] = []
-    suppressed: list[Array] = []
+    nodes, costs, suppressed = list[Array](), list[Array](), list[Array]()
     at = start = 0
     for j, axis in enumerate(axes):
         first[j] = start
@@ -387,12 +372,4 @@ def _flat(axes: Sequence[LatticeAxis]) -> tuple[Array, ...]:
             costs.append(cost)
             cards[j, level] = int(of_code.max(initial=0)) + 1
             sums[j, level] = float((axis.records * cost).sum())
-    return (
-        np.concatenate(nodes),
-        np.concatenate(costs),
-        np.concatenate(suppressed),
-        offsets,
-        first,
-        cards,
-        sums,
-    )
+    return (np.concatenate(nodes), np.concatenate(costs), np.concatenate(suppressed), offsets, first, cards, sums)

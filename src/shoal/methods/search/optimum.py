@@ -11,21 +11,99 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import heapify, heappop, heappush
+from typing import Any
 
 import numpy as np
 
 from shoal import progress
 from shoal.kernels.lattice_bounds import product_at, raise_bounds
+from shoal.kernels.lattice_counts import records_by_code
 from shoal.kernels.lattice_order import highest_below, next_open
 from shoal.methods.search.class_search import SAME, ClassLook, ClassOrder, ScoreLook, strides_of
-from shoal.methods.search.closing import close_all
-from shoal.methods.search.coarse_bounds import CoarseBounds
-from shoal.methods.search.deepening import boxes_for, raise_bound
-from shoal.methods.search.evaluate import Evaluator, NodeOutcome
+from shoal.methods.search.closing import boxes_for, close_all, raise_bound
+from shoal.methods.search.evaluate import ClosenessLoop, Evaluator, NodeClasses, NodeOutcome
 from shoal.methods.search.grid import CLASS_MEASURES, LatticeGrid, least_possible
+from shoal.methods.search.sources import ClassSource
 from shoal.models import KAnonymity
 from shoal.storage import Array
+
+# Coarse bounds for the lattice under k-anonymity with t-closeness. The cost of a node itself takes one pass and is
+# found for all; what the node rules out among finer ones takes longer, and is asked only where that is expected to pay.
+
+
+# what finer nodes lose is guessed to be such a part of what a node suppresses; and how fast the guess is changed
+_PART, _STEP = 0.6, 1.05
+# nodes that asking should rule out, for it costs about as much as glancing at so many
+_WORTH = 2
+
+
+class CoarseBounds:
+    """A cheap first bound for each node; the costly one only where it is expected to rule out finer nodes."""
+
+    def __init__(self, evaluate: Evaluator, loop: ClosenessLoop) -> None:
+        self.evaluate, self.loop, self.grid = evaluate, loop, evaluate.grid
+        tuples = len(self.grid.tuples)
+        self.part = _PART
+        self._place, self._sizes = np.zeros(tuples, np.int32), np.zeros(tuples, np.int64)
+        self._bad = np.zeros(tuples, np.bool_)
+        self._nothing = np.zeros(self.grid.sums.shape)
+
+    @classmethod
+    def of(cls, evaluate: Evaluator) -> CoarseBounds | None:
+        """They are for this pair of models."""
+        return None if evaluate.closeness is None else cls(evaluate, evaluate.closeness)
+
+    def sources(self, nodes: Sequence[Array]) -> tuple[list[tuple[ClassSource, Array]], list[Array]]:
+        """What nodes can be counted from, with those that have it in common; and those that cannot be glanced at."""
+        every, columns = np.array(nodes, np.int64).reshape(-1, len(self.grid.axes)), np.arange(len(self.grid.axes))
+        keys = self.grid.cards[columns, every].prod(axis=1, dtype=np.float64)
+        fit = (keys < 1 << 62) & ~self.evaluate.stars[columns, every].all(axis=1)
+        parts, others = [], list(every[~fit])
+        for source, places in self.evaluate.sources.below_all(every[fit]):
+            if self.loop.fits(self._most(source)):
+                parts.append((source, every[fit][places]))
+            else:
+                others += list(every[fit][places])
+        return parts, others
+
+    def look(self, search: LatticeSearch, source: ClassSource, nodes: Array, bounds: Array, strides: Array) -> None:
+        """Look at nodes that are counted from the same source, and close what can be closed."""
+        target, places = search.target, ((nodes - self.grid.low) * strides).sum(axis=1).tolist()
+        found = []
+        for levels, place in zip(nodes, places, strict=True):
+            found.append(self._bound(levels, source, bounds, strides, target))
+            bounds[place] = np.inf
+        for outcome in found:
+            search.note(outcome)
+
+    def _bound(self, levels: Array, source: ClassSource, bounds: Array, strides: Array, target: float) -> NodeOutcome:
+        grid, limit, place = self.grid, self.evaluate.limit, self._place[: len(source)]
+        classes = self.evaluate.number_classes(levels, source, place, self._sizes)
+        sizes, bad = self._sizes[:classes], self._bad[:classes]
+        suppressed, good = self.loop.judge(place, sizes, source.sensitive[self.loop.name], bad)
+        feasible = suppressed <= limit and good > 0
+        asked = self.part * suppressed > limit
+        product = np.inf
+        if feasible or not asked:
+            # few are kept where much is lost, so that these are taken from all
+            lost = records_by_code(source.codes, source.starts, place, source.counts, bad, source.by_code)
+            gains = grid.gains(lost, levels)
+            product = grid.product(levels, gains) if feasible else np.inf
+            asked = asked or grid.rules_out(levels, gains, self.part, bounds, strides, target)
+        if not asked:
+            return NodeOutcome(tuple(levels.tolist()), suppressed, feasible, product, 0, self._nothing)
+        judged = NodeClasses(place, sizes, bad, sizes - self.loop.most_kept(sizes, bad), suppressed, feasible)
+        told, below, _ = self.evaluate.told(levels, source, judged)
+        closed = raise_bounds(bounds, strides, grid.low, levels, grid.below_factors(below), target)
+        self.part = min(self.part * _STEP, 1.0) if closed > _WORTH else self.part / _STEP
+        return NodeOutcome(tuple(levels.tolist()), suppressed, feasible, product, told, below)
+
+    def _most(self, source: ClassSource) -> int:
+        """How many classes with k members a node can have."""
+        return int(min(len(source), self.grid.records // self.loop.k))
+
 
 # nodes whose bounds are kept one by one; larger lattices are searched by boxes of nodes
 _LISTED = 1 << 18
@@ -68,10 +146,9 @@ class LatticeSearch:
         if self.other is not None and len(unseen) > 1:
             with ThreadPoolExecutor(2) as pool:
                 halves = [(self.evaluate, unseen[::2]), (self.other, unseen[1::2])]
-                jobs = [pool.submit(_look_at_part, look, part) for look, part in halves]
-                for job in jobs:
-                    for found in job.result():
-                        self.note(found)
+                for found in pool.map(lambda half: [half[0](levels) for levels in half[1]], halves):
+                    for outcome in found:
+                        self.note(outcome)
         return [self.look(levels) for levels in nodes]
 
     def note(self, found: NodeOutcome) -> None:
@@ -110,10 +187,6 @@ class LatticeSearch:
         return self.time_left < 0
 
 
-def _look_at_part(look: Callable[[Array], NodeOutcome], nodes: Sequence[Array]) -> list[NodeOutcome]:
-    return [look(levels) for levels in nodes]
-
-
 @dataclass(frozen=True)
 class Optimum:
     """The best node found; no node can have a score below `lower_bound`, its own score where it is proven."""
@@ -134,7 +207,7 @@ def find_best(grid: LatticeGrid, evaluate: Evaluator, minimize: str = "loss", ti
     """
     search = LatticeSearch(grid, evaluate, time.monotonic() + time_limit)
     # in packed tables a look is quick, and which of them are made depends on the order of looks
-    if len(grid.tuples) >= _WORTH_A_THREAD and (grid.size <= _LISTED or not evaluate.is_packed):
+    if len(grid.tuples) >= _WORTH_A_THREAD and (grid.size <= _LISTED or evaluate.packed is None):
         search.other = evaluate.twin()
     if minimize in CLASS_MEASURES:
         return _by_classes(search, evaluate, minimize)
@@ -143,7 +216,15 @@ def find_best(grid: LatticeGrid, evaluate: Evaluator, minimize: str = "loss", ti
     coarse = CoarseBounds.of(evaluate) if listed and evaluate.limit and search.other is None else None
     if coarse is None:
         descend(search, grid.high)
-    bound = _by_node(search, evaluate.limit, coarse) if listed else _of_many(search, evaluate)
+    if listed:
+        bound = ListedNodes(search).close_all(evaluate.limit, coarse)
+    # a list of the nodes that may be better than the best, or boxes of nodes where these are too many
+    elif (found := close_all(search, evaluate.limit, _OPEN)) is not None:
+        bound = found
+    else:
+        _polish(search)
+        boxes = boxes_for(evaluate)
+        bound = _by_boxes(search) if boxes is None else raise_bound(search, boxes)
     optimal = not np.isfinite(bound) or bound >= search.target
     # sums of classes that were rolled up differ in their last digits
     best = None if search.best is None else evaluate.exactly(np.array(search.best.levels))
@@ -172,136 +253,126 @@ def _finer(grid: LatticeGrid, levels: Array) -> Iterator[Array]:
             yield finer
 
 
-# lattices that fit into memory
+class ListedNodes:
+    """A lower bound for each node, infinite where it is closed: what a look tells raises those of all finer ones."""
 
+    def __init__(self, search: LatticeSearch) -> None:
+        self.search, self.grid = search, search.grid
+        self.low, self.extents, self.strides = self.grid.low, self.grid.high - self.grid.low + 1, strides_of(self.grid)
+        self.bounds = np.zeros(self.grid.size)
+        raise_bounds(self.bounds, self.strides, self.low, self.grid.high, self.grid.free_factors, np.inf)
+        for outcome in search.seen.values():
+            self.close(outcome)
 
-def _by_node(search: LatticeSearch, limit: int, coarse: CoarseBounds | None) -> float:
-    """Close nodes until none can be better; the lowest bound of what is still open (infinite: nothing is)."""
-    grid = search.grid
-    low, high = grid.low, grid.high
-    extents = high - low + 1
-    strides = strides_of(grid)
-    bounds = np.zeros(grid.size)
-    raise_bounds(bounds, strides, low, high, grid.free_factors, np.inf)
-    for outcome in search.seen.values():
-        _close(search, bounds, strides, outcome)
-    if limit == 0:
-        done = _by_chains(search, bounds, strides, extents)
-    elif coarse is None:
-        done = _coarsest_first(search, bounds, strides, extents)
-    else:
-        done = _by_coarse_bounds(search, coarse, bounds, strides, extents)
-    if not done:
-        return float(bounds.min(initial=np.inf))
-    _settle_ties(search, bounds, strides, extents)
-    return np.inf
+    def levels(self, places: Any) -> Array:
+        """The levels of a node by its place, or of several."""
+        return np.asarray(self.low + np.asarray(places)[..., None] // self.strides % self.extents)
 
+    def close(self, outcome: NodeOutcome) -> None:
+        """What a node tells about itself and all finer ones."""
+        levels, factors = np.array(outcome.levels), self.grid.below_factors(outcome.below)
+        raise_bounds(self.bounds, self.strides, self.low, levels, factors, self.search.target)
+        self.bounds[int(((levels - self.low) * self.strides).sum())] = np.inf
 
-def _coarsest_first(search: LatticeSearch, bounds: Array, strides: Array, extents: Array) -> bool:
-    """Look at every node that is still open once all coarser ones have told what they know; whether there was time."""
-    low = search.grid.low
-    heights = _heights(bounds, strides, extents)
-    at, order = 0, np.argsort(-heights, kind="stable")
-    at_once = 1 if search.other is None else 2
-    while (at := next_open(bounds, search.target, order, at)) < len(order):
-        if search.late:
-            return False
-        nodes = [order[at]]
-        if at_once > 1:
-            following = next_open(bounds, search.target, order, at + 1)
-            # the next one beside it, unless what is found here could close it
-            if following < len(order) and heights[order[following]] == heights[order[at]]:
-                nodes.append(order[following])
-        for outcome in search.look_at_all([low + place // strides % extents for place in nodes]):
-            _close(search, bounds, strides, outcome)
-    return True
+    def close_all(self, limit: int, coarse: CoarseBounds | None) -> float:
+        """Close nodes until none can be better; the lowest bound of what is still open (infinite: nothing is)."""
+        if limit == 0:
+            done = self._by_chains()
+        else:
+            done = self._coarsest_first() if coarse is None else self._by_coarse_bounds(coarse)
+        if not done:
+            return float(self.bounds.min(initial=np.inf))
+        self._settle_ties()
+        return np.inf
 
+    @cached_property
+    def _heights(self) -> Array:
+        """The sum of the levels of each node."""
+        places = np.arange(len(self.bounds))
+        each = zip(self.strides, self.extents, strict=True)
+        return np.asarray(sum(places // stride % extent for stride, extent in each))
 
-def _by_coarse_bounds(
-    search: LatticeSearch, coarse: CoarseBounds, bounds: Array, strides: Array, extents: Array
-) -> bool:
-    """The same, where all open nodes of a height are bounded together; whether there was time."""
-    if not _go_down(search, coarse, bounds, strides):
-        return False
-    heights = _heights(bounds, strides, extents)
-    for height in range(int(heights.max()), -1, -1):
-        places = np.flatnonzero((heights == height) & (bounds < search.target))
-        nodes = list(search.grid.low + places[:, None] // strides % extents)
-        if not _bound_coarsely(search, coarse, nodes, bounds, strides):
-            return False
-    return True
-
-
-def _go_down(search: LatticeSearch, coarse: CoarseBounds, bounds: Array, strides: Array) -> bool:
-    """From the top to nodes below the best found, as long as some of them are better: whether there was time."""
-    below: list[tuple[float, tuple[int, ...]]] = []
-    missed, nodes = 0, [search.grid.high]
-    while nodes and missed < _PATIENCE:
-        best = search.best
-        if not _bound_coarsely(search, coarse, nodes, bounds, strides):
-            return False
-        missed = 0 if search.best is not best or best is None else missed + 1
-        for levels in map(tuple, np.array(nodes).tolist()):
-            heappush(below, (search.seen[levels].product, levels))
-        nodes = []
-        while below and not nodes:
-            _, levels = heappop(below)
-            finer = _finer(search.grid, np.array(levels))
-            nodes = [node for node in finer if tuple(node.tolist()) not in search.seen]
-    return True
-
-
-def _bound_coarsely(
-    search: LatticeSearch, coarse: CoarseBounds, nodes: list[Array], bounds: Array, strides: Array
-) -> bool:
-    """Bound nodes coarsely, or look at those where that cannot be; whether there was time."""
-    parts, others = coarse.sources(nodes)
-    for source, own in parts:
-        for start in range(0, len(own), _COARSE_BOUNDS):
+    def _coarsest_first(self) -> bool:
+        """Look at every node that is still open once all coarser ones have told what they know; whether there was
+        time."""
+        search, bounds, heights = self.search, self.bounds, self._heights
+        at, order = 0, np.argsort(-heights, kind="stable")
+        while (at := next_open(bounds, search.target, order, at)) < len(order):
             if search.late:
                 return False
-            coarse.look(search, source, own[start : start + _COARSE_BOUNDS], bounds, strides)
-    for levels in others:
-        if search.late:
+            nodes = [order[at]]
+            if search.other is not None:
+                following = next_open(bounds, search.target, order, at + 1)
+                # the next one beside it, unless what is found here could close it
+                if following < len(order) and heights[order[following]] == heights[order[at]]:
+                    nodes.append(order[following])
+            for outcome in search.look_at_all(list(self.levels(nodes))):
+                self.close(outcome)
+        return True
+
+    def _by_coarse_bounds(self, coarse: CoarseBounds) -> bool:
+        """The same, where all open nodes of a height are bounded together; whether there was time."""
+        if not self._go_down(coarse):
             return False
-        _close(search, bounds, strides, search.look(levels))
-    return True
+        for height in range(int(self._heights.max()), -1, -1):
+            places = np.flatnonzero((self._heights == height) & (self.bounds < self.search.target))
+            if not self._bound_coarsely(coarse, list(self.levels(places))):
+                return False
+        return True
 
+    def _go_down(self, coarse: CoarseBounds) -> bool:
+        """From the top to nodes below the best found, as long as some of them are better: whether there was time."""
+        search = self.search
+        below: list[tuple[float, tuple[int, ...]]] = []
+        missed, nodes = 0, [self.grid.high]
+        while nodes and missed < _PATIENCE:
+            best = search.best
+            if not self._bound_coarsely(coarse, nodes):
+                return False
+            missed = 0 if search.best is not best or best is None else missed + 1
+            for levels in map(tuple, np.array(nodes).tolist()):
+                heappush(below, (search.seen[levels].product, levels))
+            nodes = []
+            while below and not nodes:
+                _, levels = heappop(below)
+                finer = _finer(self.grid, np.array(levels))
+                nodes = [node for node in finer if tuple(node.tolist()) not in search.seen]
+        return True
 
-def _heights(bounds: Array, strides: Array, extents: Array) -> Array:
-    """The sum of the levels of each node."""
-    places = np.arange(len(bounds))
-    return np.asarray(sum(places // stride % extent for stride, extent in zip(strides, extents, strict=True)))
+    def _bound_coarsely(self, coarse: CoarseBounds, nodes: list[Array]) -> bool:
+        """Bound nodes coarsely, or look at those where that cannot be; whether there was time."""
+        parts, others = coarse.sources(nodes)
+        for source, own in parts:
+            for start in range(0, len(own), _COARSE_BOUNDS):
+                if self.search.late:
+                    return False
+                some = own[start : start + _COARSE_BOUNDS]
+                coarse.look(self.search, source, some, self.bounds, self.strides)
+        for levels in others:
+            if self.search.late:
+                return False
+            self.close(self.search.look(levels))
+        return True
 
+    def _by_chains(self) -> bool:
+        """Where nothing may be suppressed: chains from the open node with the highest bound; whether there was time."""
+        candidates, left = np.arange(len(self.bounds)), len(self.bounds)
+        while not self.search.late:
+            place, left = highest_below(self.bounds, self.search.target, candidates, left)
+            if place < 0:
+                return True
+            for outcome in _chain(self.search, self.levels(place)):
+                self.close(outcome)
+        return False
 
-def _by_chains(search: LatticeSearch, bounds: Array, strides: Array, extents: Array) -> bool:
-    """Where nothing may be suppressed: chains from the open node with the highest bound; whether there was time."""
-    candidates, left = np.arange(len(bounds)), len(bounds)
-    while not search.late:
-        place, left = highest_below(bounds, search.target, candidates, left)
-        if place < 0:
-            return True
-        for outcome in _chain(search, search.grid.low + place // strides % extents):
-            _close(search, bounds, strides, outcome)
-    return False
-
-
-def _settle_ties(search: LatticeSearch, bounds: Array, strides: Array, extents: Array) -> None:
-    """Nodes that may have the same score, smallest levels first, so that fewer suppressed records decide."""
-    if search.best is not None:
-        ties = np.flatnonzero(bounds <= search.best.product * (1 + SAME))
-        for place in ties[:_TIES].tolist():
-            if search.late:
-                return
-            search.look(search.grid.low + place // strides % extents)
-
-
-def _close(search: LatticeSearch, bounds: Array, strides: Array, outcome: NodeOutcome) -> None:
-    """What a node tells about itself and all finer ones."""
-    grid, low = search.grid, search.grid.low
-    levels = np.array(outcome.levels)
-    raise_bounds(bounds, strides, low, levels, grid.below_factors(outcome.below), search.target)
-    bounds[int(((levels - low) * strides).sum())] = np.inf
+    def _settle_ties(self) -> None:
+        """Nodes that may have the same score, smallest levels first, so that fewer suppressed records decide."""
+        if self.search.best is not None:
+            ties = np.flatnonzero(self.bounds <= self.search.best.product * (1 + SAME))
+            for levels in self.levels(ties[:_TIES]):
+                if self.search.late:
+                    return
+                self.search.look(levels)
 
 
 def _chain(search: LatticeSearch, levels: Array) -> list[NodeOutcome]:
@@ -334,30 +405,18 @@ def _chain(search: LatticeSearch, levels: Array) -> list[NodeOutcome]:
     return outcomes
 
 
-# larger lattices
-
-
-def _of_many(search: LatticeSearch, evaluate: Evaluator) -> float:
-    """By a list of the nodes that may be better than the best, or by boxes of nodes where these are too many."""
-    bound = close_all(search, evaluate.limit, _OPEN)
-    if bound is not None:
-        return bound
-    _polish(search)
-    boxes = boxes_for(evaluate)
-    return _by_boxes(search) if boxes is None else raise_bound(search, boxes)
-
-
 def _by_boxes(search: LatticeSearch) -> float:
     """Branch and bound on boxes of nodes from `low` to `high`: the cheapest levels with the losses of the coarsest node
     bound all of them. The box with the lowest bound is split, so the bound of what is left only rises."""
     grid = search.grid
-    free = grid.free_factors
+    free, columns = grid.free_factors, np.arange(len(grid.axes))
     queue: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
     made = 0
 
     def push(low: Array, high: Array) -> None:
         nonlocal made
-        bound = _box_bound(search, low, high)
+        below = search.look(high).below
+        bound = np.inf if below is None else float(product_at(grid.factors(below), low))
         if bound < search.target:
             made += 1
             heappush(queue, (bound, made, tuple(low.tolist()), tuple(high.tolist())))
@@ -372,7 +431,8 @@ def _by_boxes(search: LatticeSearch) -> float:
             descend_within(search, high)
         if (low == high).all():
             continue
-        j = _split_on(free, low, high)
+        # the column whose levels in the box differ most in cost
+        j = int(np.argmax(np.where(high > low, free[columns, high] / free[columns, low], 0.0)))
         middle = (low[j] + high[j]) // 2
         upper, lower = low.copy(), high.copy()
         upper[j], lower[j] = middle + 1, middle
@@ -412,27 +472,12 @@ def _polish(search: LatticeSearch) -> None:
             return
 
 
-def _box_bound(search: LatticeSearch, low: Array, high: Array) -> float:
-    outcome = search.look(high)
-    if outcome.below is None:
-        return np.inf
-    return float(product_at(search.grid.factors(outcome.below), low))
-
-
-def _split_on(factors: Array, low: Array, high: Array) -> int:
-    """The column whose levels in the box differ most in cost."""
-    spread = [factors[j, high[j]] / factors[j, low[j]] if high[j] > low[j] else 0.0 for j in range(len(low))]
-    return int(np.argmax(spread))
-
-
-# measures of class sizes
-
-
 def _by_classes(search: LatticeSearch, own: Evaluator, minimize: str) -> Optimum:
     """Look at the nodes that close the most others by their bounds, until none is left; at every node, from the
     coarsest on, where these are too many to list."""
     grid = search.grid
-    k = _least_members(own)
+    # how many members every class has that is kept
+    k = max((model.k for model in own.models if isinstance(model, KAnonymity)), default=1)
     least = least_possible(minimize, k, own.records)
     if grid.size <= _OPEN:
         look = ClassLook(own, minimize, k)
@@ -444,23 +489,12 @@ def _by_classes(search: LatticeSearch, own: Evaluator, minimize: str) -> Optimum
         within = LatticeSearch(grid, ScoreLook(own, minimize, k), search.deadline)
         descend(within, grid.high)
         _polish(within)
-        done = _look_at_every_node(within)
+        strides, place = strides_of(grid), grid.size
+        while place and not within.late:
+            place -= 1
+            within.look(grid.low + place // strides % (grid.high - grid.low + 1))
+        done = not place
     best = within.best
     score = None if best is None else best.product
     bound = score if done else min(least, np.inf if score is None else score)
     return Optimum(best, score, bound, done, grid.size, len(within.seen), list(within.seen.values()))
-
-
-def _look_at_every_node(search: LatticeSearch) -> bool:
-    """Whether there was time."""
-    grid, strides = search.grid, strides_of(search.grid)
-    for place in range(grid.size - 1, -1, -1):
-        if search.late:
-            return False
-        search.look(grid.low + place // strides % (grid.high - grid.low + 1))
-    return True
-
-
-def _least_members(evaluate: Evaluator) -> int:
-    """How many members every class has that is kept."""
-    return max((model.k for model in evaluate.models if isinstance(model, KAnonymity)), default=1)

@@ -13,9 +13,8 @@ import polars as pl
 from shoal import progress
 from shoal.errors import InputError, PolicyNotMet
 from shoal.exposure.known_points import alone_shares
-from shoal.methods.findings import Findings
 from shoal.methods.outcomes import KnownFew, SetsOutcome, SetsWay
-from shoal.methods.results import Anonymized
+from shoal.methods.results import Anonymized, Findings
 from shoal.methods.sets.cuts import ItemCut, ItemTree, best_cut
 from shoal.methods.sets.leaving_out import AskedOfSets, to_leave_out
 from shoal.methods.sets.trees import released_rows, tree_of_items

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.methods import METHODS
-from shoal.methods.findings import Findings
 from shoal.methods.outcomes import Candidate, MethodChoice, ModelCost
+from shoal.methods.results import Findings
 from shoal.reports.chapters.base import Chapter, listing
 from shoal.reports.findings_model import ReportFindings
 from shoal.results import Cell, Chart, Exhibit, Grid, Headline, Meaning, Notes, Section

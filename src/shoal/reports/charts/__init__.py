@@ -22,7 +22,7 @@ from shoal.results.sections import ResultPicture
 from shoal.storage.writing import check_target, write_text, write_whole
 
 if TYPE_CHECKING:
-    from shoal.methods.search.solution_space import SolutionSpace
+    from shoal.methods.solve import SolutionSpace
 
 
 __all__ = [
