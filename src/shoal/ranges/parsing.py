@@ -45,6 +45,8 @@ _PREFIX_X = r"^([0-9]+)([Xx]+)$"
 # members with commas between; one that holds a sign of ours stands in quotes, a quote in it twice
 _MEMBER = r"(?:\s*\"(?:[^\"]|\"\")*\"\s*|[^;,\"]*)"
 _SET = rf"^[\[{{]{_MEMBER}(?:,{_MEMBER})+[\]}}]$"
+# a text without any of these is one value
+_SIGNS = r"[\[{*\\]"
 # with which a text that reads as generalised ends
 LAST_SIGNS = "]}*Xx"
 _NEEDS_QUOTES = r'^$|^\s|\s$|[,;"\[\]{}]'
@@ -144,6 +146,9 @@ def _read_by(texts: pl.Series, mode: Generalized) -> pl.Series:
 
 
 def _parse(texts: pl.Series) -> _Parsed:
+    if not texts.str.contains(_SIGNS).any():
+        nowhere = np.zeros(len(texts), bool)
+        return _Parsed(texts, texts, nowhere, {}, nowhere, ())
     escaped = texts.str.starts_with("\\").fill_null(False)
     if escaped.any():
         return _with_escaped(texts, escaped)

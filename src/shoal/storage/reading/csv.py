@@ -344,15 +344,15 @@ class _Reader:
         if not block:
             return pl.DataFrame(schema=columns)
         # the mark of the file's start is gone already: polars would take the same character in a cell for it
-        return pl.read_csv(
+        scan = pl.scan_csv(
             codecs.BOM_UTF8 + block if block.startswith(codecs.BOM_UTF8) else block,
             has_header=False,
             separator=self.delimiter,
             schema={**self.schema, **columns},
-            columns=list(columns),
             quote_char='"',
             glob=False,
         )
+        return scan.select(list(columns)).collect()
 
     def _check_second_reading(self, block: bytes, frame: pl.DataFrame) -> None:
         """Refuse a block in which Python's csv module, which shares nothing with polars, finds other cells."""
