@@ -214,13 +214,12 @@ def open_pipes(found: InputFile, options: Options, head: bytes) -> TableFile:
 ''',
     )
     copy.change(
-        "storage/reading/formats.py",
-        "OPENERS: dict[str, Opener] = {",
-        "from shoal.storage.reading.pipes import open_pipes  # noqa: E402\n\n"
-        'OPENERS: dict[str, Opener] = {"pipes": open_pipes, ',
+        "storage/reading/files.py",
+        "OPENERS: dict[str, tuple[str, ...]] = {",
+        'OPENERS: dict[str, tuple[str, ...]] = {"pipes": ("pipes", "open_pipes"), ',
     )
     copy.change(
-        "storage/formats/registry.py",
+        "storage/formats/__init__.py",
         "FORMATS: list[FileFormat] = [\n",
         "def write_pipes(frame, path, labels):\n"
         '    """Write a file."""\n'

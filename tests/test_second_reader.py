@@ -27,12 +27,12 @@ def _released(folder: Path, ending: str = "csv") -> tuple[Path, Path]:
 def test_a_reader_that_misreads_both_files_alike_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original, release = _released(tmp_path)
     assert shoal.verify(release, original=original).verdict == "holds"
-    polars = pl.read_csv
+    polars = pl.scan_csv
 
-    def faulty(*given: object, **options: object) -> pl.DataFrame:
+    def faulty(*given: object, **options: object) -> pl.LazyFrame:
         return polars(*given, **options).with_columns(pl.col(pl.String).replace("Rome", "Pisa"))  # type: ignore[arg-type]
 
-    monkeypatch.setattr(csv.pl, "read_csv", faulty)
+    monkeypatch.setattr(csv.pl, "scan_csv", faulty)
     assert "Pisa" in read(release)["city"].values
     with pytest.raises(InputError, match="another reader of CSV: column 'city'"):
         shoal.verify(release, original=original)

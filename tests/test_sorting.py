@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.storage import sorting
+from shoal.storage import classes
 
 
 @given(
@@ -24,8 +24,8 @@ def test_runs_are_as_long_however_the_keys_are_shared(
     ordered = np.repeat(np.arange(len(lengths), dtype=dtype) * 3, lengths)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SHOAL_THREADS", threads)
-        patch.setattr(sorting, "STRETCH", stretch)
-        found, starts = sorting.lengths_of_runs(ordered), sorting.run_starts(ordered)
+        patch.setattr(classes, "STRETCH", stretch)
+        found, starts = classes.lengths_of_runs(ordered), classes.run_starts(ordered)
     assert found.tolist() == [len(list(run)) for _, run in groupby(ordered.tolist())]
     assert found.dtype == np.int64
-    assert sorting.run_lengths(starts, len(ordered)).tolist() == found.tolist()
+    assert classes.run_lengths(starts, len(ordered)).tolist() == found.tolist()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.storage import text_codes
-from shoal.storage.text_codes import Texts
+from shoal.storage import encode
+from shoal.storage.encode import Texts
 
 BATCHES = st.lists(st.lists(st.none() | st.sampled_from([*"abcdefgh", "", "a" * 20, "b" * 20, "é", "07"]), max_size=30))
 
@@ -25,11 +25,11 @@ def _decoded(texts: Texts, codes: np.ndarray) -> list[str | None]:
 @given(batches=BATCHES, slot_bits=st.sampled_from([0, 1, 2, 18]))
 def test_texts_come_back(batches: list[list[str | None]], slot_bits: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_codes, "_FROM_ROWS", 1)
-        patch.setattr(text_codes, "_BLOCK", 4)
-        patch.setattr(text_codes, "_SLOT_BITS", max(slot_bits, 1))
+        patch.setattr(encode, "_FROM_ROWS", 1)
+        patch.setattr(encode, "_BLOCK", 4)
+        patch.setattr(encode, "_SLOT_BITS", max(slot_bits, 1))
         # several texts in each slot; with no bits, all of them
-        patch.setattr(text_codes, "_SHIFT", np.uint64(64 - slot_bits) if slot_bits else np.uint64(63))
+        patch.setattr(encode, "_SHIFT", np.uint64(64 - slot_bits) if slot_bits else np.uint64(63))
         texts = Texts()
         for batch in batches:
             assert _decoded(texts, texts.codes_of(pl.Series(batch, dtype=pl.String))) == batch

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from shoal.doctor import BRINGS
-from shoal.storage.formats.registry import FORMATS
+from shoal.storage.formats import FORMATS
 from shoal.verbs import VERBS
 from systems import every_verb
 

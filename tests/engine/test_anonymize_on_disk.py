@@ -27,8 +27,7 @@ from shoal.releases.jobs import Writing, release_anonymized
 from shoal.releases.treatment import treatments
 from shoal.storage import spill, table
 from shoal.storage.classes import Coded, CountTable
-from shoal.storage.disk_order import DiskOrder, shuffled_on_disk
-from shoal.storage.external import TupleOfRow
+from shoal.storage.external import DiskOrder, TupleOfRow, shuffled_on_disk
 from shoal.storage.formats import plain
 from shoal.storage.order import shuffled_order
 from shoal.storage.reading import Options

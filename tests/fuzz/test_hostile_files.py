@@ -18,9 +18,9 @@ import pytest
 import shoal
 from shoal.errors import InputError
 from shoal.storage.formats import zstandard
-from shoal.storage.reading import limits
+from shoal.storage.reading import hostile
 from shoal.storage.reading.bytes import PIECE, Compression, chunks, parse_json, read_small
-from shoal.storage.reading.limits import within_limits
+from shoal.storage.reading.hostile import within_limits
 
 
 def test_a_page_with_a_negative_count_is_refused(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_half_a_character_in_a_plan_is_refused(tmp_path: Path, text: str) -> Non
 
 def command_with(settings: str, *arguments: str) -> tuple[float, subprocess.CompletedProcess[str]]:
     """A command in a process where limits are lower or a check is not there, and the seconds that it took."""
-    code = f"from shoal.storage.reading import limits, workbook\n{settings}\nfrom shoal.cli import run\nrun()"
+    code = f"from shoal.storage.reading import hostile, workbook\n{settings}\nfrom shoal.cli import run\nrun()"
     start = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False, timeout=300
@@ -166,7 +166,7 @@ def test_a_file_that_hangs_its_reader_ends_the_command_at_the_limit(tmp_path: Pa
     pytest.importorskip("fastexcel")
     # its reader waits for the end of the table again and again
     path = ods_of(tmp_path / "a.ods", b'<office:spreadsheet><table:table table:name="x">')
-    unchecked = "limits._SECONDS = 1.0\nworkbook.check_archive = lambda path: None"
+    unchecked = "hostile._SECONDS = 1.0\nworkbook.check_archive = lambda path: None"
     seconds, done = command_with(unchecked, "risk", str(path), "--qi", "age")
     assert done.returncode == 2, done.stderr
     assert "made to hang its reader" in done.stderr
@@ -185,7 +185,7 @@ def test_a_file_that_fills_memory_ends_the_command_at_the_limit(tmp_path: Path) 
         for _ in range(40):
             writer.write_table(part)
     assert path.stat().st_size < 1 << 16
-    lower = "limits._MEMORY, limits._MEMORY_PER_BYTE = 1 << 28, 1"
+    lower = "hostile._MEMORY, hostile._MEMORY_PER_BYTE = 1 << 28, 1"
     _, done = command_with(lower, "risk", str(path), "--qi", "note")
     assert done.returncode == 2, done.stderr
     assert "made to fill memory" in done.stderr
@@ -194,7 +194,7 @@ def test_a_file_that_fills_memory_ends_the_command_at_the_limit(tmp_path: Path) 
 def test_within_the_limits_results_and_errors_come_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"a\n1\n")
-    monkeypatch.setattr(limits, "_LOOKED_EVERY", 0.001)
+    monkeypatch.setattr(hostile, "_LOOKED_EVERY", 0.001)
 
     def fails() -> None:
         time.sleep(0.01)
@@ -203,9 +203,9 @@ def test_within_the_limits_results_and_errors_come_through(tmp_path: Path, monke
     assert within_limits(path, lambda: time.sleep(0.01) or 3) == 3
     with pytest.raises(KeyError):
         within_limits(path, fails)
-    monkeypatch.setattr(limits, "_SECONDS", 0.05)
-    monkeypatch.setattr(limits, "_BYTES_PER_SECOND", 1 << 30)
+    monkeypatch.setattr(hostile, "_SECONDS", 0.05)
+    monkeypatch.setattr(hostile, "_BYTES_PER_SECOND", 1 << 30)
     with pytest.raises(InputError, match="takes longer to read"):
         within_limits(path, lambda: time.sleep(2))
-    monkeypatch.setattr(limits, "_BYTES_PER_SECOND", 1)  # four bytes, four seconds
+    monkeypatch.setattr(hostile, "_BYTES_PER_SECOND", 1)  # four bytes, four seconds
     assert within_limits(path, lambda: time.sleep(0.1) or 3) == 3

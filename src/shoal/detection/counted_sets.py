@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.storage import Array
-from shoal.storage.classes import Coded, CountTable, sorted_with_order
-from shoal.storage.sorting import sorted_keys
+from shoal.storage.classes import Coded, CountTable, sorted_keys, sorted_with_order
 
 # Uniques of many sets of columns: each set refines the classes of a smaller one, and what is alone leaves.
 #

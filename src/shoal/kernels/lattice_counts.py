@@ -429,65 +429,50 @@ def number_by_stamp(keys: cython.const[int64][::1], stamp: int64[::1]) -> Any:
 # what is lost
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _small(
-    codes: cython.const[Code][:, ::1], starts: cython.const[int64][::1], table: cython.const[uint32][::1], total: int64,
-    capped: cython.const[Cell][::1], k: uint32, limit: int64, cells: Cell[::1], places: int32[::1],
-    found: float64[::1], block: uint32[::1],
-) -> int64:  # fmt: skip
-    cython.declare(start=int64, count=int64, i=int64, t=int64, key=int64, gone=int64, size=uint32)
-    tuples: int64 = codes.shape[1]
-    lost: int64 = 0
-    for i in range(total):
-        cells[i] = 0
-    start = 0
-    while start < tuples:
-        count = _fill(codes, starts, table, start, block)
-        for i in range(count):
-            key = block[i]
-            size = cython.cast(uint32, cells[key]) + cython.cast(uint32, capped[start + i])
-            cells[key] = min(size, k)
-            places[start + i] = key
-        start += count
-    # whichever are fewer: the classes, or the tuples that are in small ones
-    if total <= tuples:
-        for i in range(total):
-            lost += cython.cast(uint32, cells[i]) if cells[i] < k else 0
-        if lost > limit:
-            return lost
-    # the tuples that are lost, without a branch that cannot be foreseen
-    gone = 0
-    for t in range(tuples):
-        key = places[t]
-        places[gone] = t
-        gone += cells[key] < k
-    # each has less than k records: all of them are in its capped count
-    if total > tuples:
-        for i in range(gone):
-            lost += cython.cast(int64, capped[places[i]])
-    if lost <= limit:
-        for i in range(found.shape[0]):
-            found[i] = 0
-        for i in range(gone):
-            _add_lost(codes, starts, places[i], capped[places[i]], found)
-    return lost
-
-
 def small_classes(
     codes: cython.const[Code][:, ::1], starts: cython.const[int64][::1], table: cython.const[uint32][::1], total: int64,
-    capped: cython.const[Cell][::1], k: int64, limit: int64, cells: Cell[::1], places: int32[::1], found: float64[::1],
+    capped: cython.const[Cell][::1], k: uint32, limit: int64, cells: Cell[::1], places: int32[::1], found: float64[::1],
 ) -> int64:  # fmt: skip
     """Records in classes below k, counted up to k in a cell for each key; within the limit also by code (`found`).
 
     Cells are narrow and stay in the cache; `capped` are the records of each tuple, or the most that a cell holds.
     """
-    cython.declare(lost=int64)
+    cython.declare(start=int64, count=int64, i=int64, t=int64, key=int64, gone=int64, size=uint32)
+    tuples: int64 = codes.shape[1]
+    lost: int64 = 0
     block: uint32[::1] = np.empty(_BLOCK, np.uint32)
     with cython.nogil:
-        lost = _small(codes, starts, table, total, capped, k, limit, cells, places, found, block)
+        for i in range(total):
+            cells[i] = 0
+        start = 0
+        while start < tuples:
+            count = _fill(codes, starts, table, start, block)
+            for i in range(count):
+                key = block[i]
+                size = cython.cast(uint32, cells[key]) + cython.cast(uint32, capped[start + i])
+                cells[key] = min(size, k)
+                places[start + i] = key
+            start += count
+        # whichever are fewer: the classes, or the tuples that are in small ones
+        if total <= tuples:
+            for i in range(total):
+                lost += cython.cast(uint32, cells[i]) if cells[i] < k else 0
+        if total > tuples or lost <= limit:
+            # the tuples that are lost, without a branch that cannot be foreseen
+            gone = 0
+            for t in range(tuples):
+                key = places[t]
+                places[gone] = t
+                gone += cells[key] < k
+            # each has less than k records: all of them are in its capped count
+            if total > tuples:
+                for i in range(gone):
+                    lost += cython.cast(int64, capped[places[i]])
+            if lost <= limit:
+                for i in range(found.shape[0]):
+                    found[i] = 0
+                for i in range(gone):
+                    _add_lost(codes, starts, places[i], capped[places[i]], found)
     return lost
 
 

@@ -14,15 +14,12 @@ int64 = cython.typedef(cython.longlong)
 float64 = cython.typedef(cython.double)
 
 # what a column is
-NUMBER, TREE, SET = 0, 1, 2
-_TREE = cython.declare(cython.longlong, 1)
-_SET = cython.declare(cython.longlong, 2)
+NUMBER, TREE, SET = range(3)
 # a missing value; what is below half of it is one
 MISSING = -1e300
 _ABSENT = cython.declare(cython.double, -5e299)
 # codes from here on share one bit: a set that holds one of them and another code is the whole column
 CODES = 62
-_CODES = cython.declare(cython.longlong, 62)
 _OTHERS = cython.declare(cython.longlong, 1 << 62)
 _ONE = cython.declare(cython.longlong, 1)
 
@@ -30,26 +27,16 @@ _ONE = cython.declare(cython.longlong, 1)
 (
     K, DELAY, POSITION, OLDEST, OPEN, SERIAL, NEXT_BOX, LOSSES, STAMP, RELEASED, PUBLISHED, BUFFERED
 ) = range(12)  # fmt: skip
-_K = cython.declare(cython.longlong, 0)
-_DELAY = cython.declare(cython.longlong, 1)
-_POSITION = cython.declare(cython.longlong, 2)
-_OLDEST = cython.declare(cython.longlong, 3)
-_OPEN = cython.declare(cython.longlong, 4)
-_SERIAL = cython.declare(cython.longlong, 5)
-_NEXT_BOX = cython.declare(cython.longlong, 6)
-_LOSSES = cython.declare(cython.longlong, 7)
-_STAMP = cython.declare(cython.longlong, 8)
-_RELEASED = cython.declare(cython.longlong, 9)
-_PUBLISHED = cython.declare(cython.longlong, 10)
-_BUFFERED = cython.declare(cython.longlong, 11)
 # places in what is known of a record in the buffer; its sensitive values follow
-PERSON, RANK, CLUSTER, NEXT = range(4)
-_PERSON = cython.declare(cython.longlong, 0)
-_RANK = cython.declare(cython.longlong, 1)
-_CLUSTER = cython.declare(cython.longlong, 2)
-_NEXT = cython.declare(cython.longlong, 3)
-ABOUT = 4
-_ABOUT = cython.declare(cython.longlong, 4)
+PERSON, RANK, CLUSTER, NEXT, ABOUT = range(5)
+
+# the same as numbers of C
+cython.declare(_TREE=int64, _SET=int64, _CODES=int64, _K=int64, _DELAY=int64, _POSITION=int64, _OLDEST=int64)
+cython.declare(_OPEN=int64, _SERIAL=int64, _NEXT_BOX=int64, _LOSSES=int64, _STAMP=int64, _RELEASED=int64)
+cython.declare(_PUBLISHED=int64, _BUFFERED=int64, _PERSON=int64, _RANK=int64, _CLUSTER=int64, _NEXT=int64, _ABOUT=int64)
+_TREE, _SET, _CODES = TREE, SET, CODES
+_K, _DELAY, _POSITION, _OLDEST, _OPEN, _SERIAL, _NEXT_BOX, _LOSSES, _STAMP, _RELEASED, _PUBLISHED, _BUFFERED = range(12)
+_PERSON, _RANK, _CLUSTER, _NEXT, _ABOUT = range(5)
 
 
 @cython.final

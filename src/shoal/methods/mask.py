@@ -15,8 +15,15 @@ from shoal.methods.boxes import BoxesByColumn, MakeBoxes
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, Side, numbers
 from shoal.storage import Array, Column, Table, smallest_unsigned
-from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack, sorted_with_order
-from shoal.storage.sorting import run_lengths, run_starts
+from shoal.storage.classes import (
+    Coded,
+    class_of_each_row,
+    first_row_of_each_class,
+    pack,
+    run_lengths,
+    run_starts,
+    sorted_with_order,
+)
 
 
 class Mask(BoxesByColumn):

@@ -193,7 +193,7 @@ class DiskRows:
 
     def boxed(self, part_of: CellsOf, parts: int, sides_of: Callable[[Sequence[Column]], Boxed]) -> BoxedByColumn:
         """The boxes that `sides_of` makes of the columns of each part, column by column."""
-        from shoal.storage.disk_order import DiskOrder
+        from shoal.storage.external import DiskOrder
 
         rows = len(self.columns[0].codes)
 

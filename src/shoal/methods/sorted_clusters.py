@@ -38,7 +38,7 @@ from shoal.storage.classes import (
     pack,
     sorted_with_order,
 )
-from shoal.storage.disk_order import DiskOrder, buckets_for
+from shoal.storage.external import DiskOrder, buckets_for
 from shoal.storage.rows import occurrences
 from shoal.storage.spill import Spill, forget, remove
 from shoal.storage.table import blocks_of

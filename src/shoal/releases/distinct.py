@@ -17,8 +17,7 @@ from shoal.ranges.forms import ColumnForm, as_type
 from shoal.ranges.parsing import STAR
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, pack
-from shoal.storage.disk_order import in_order, only_rows, shuffled_on_disk
-from shoal.storage.external import count_on_disk
+from shoal.storage.external import count_on_disk, in_order, only_rows, shuffled_on_disk
 from shoal.storage.spill import Spill, Store
 from shoal.storage.table import blocks_of
 from shoal.storage.texts import few_texts

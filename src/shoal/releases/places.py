@@ -37,8 +37,7 @@ from shoal.releases.notation import Notation, read_back
 from shoal.releases.remote_release import path_here
 from shoal.storage import Table
 from shoal.storage.content import content_sha256
-from shoal.storage.databases import Address, database_of, is_database
-from shoal.storage.databases.address import SYSTEMS
+from shoal.storage.databases import SYSTEMS, Address, database_of, is_database
 from shoal.storage.formats import Labels
 from shoal.storage.reading import Options, read, read_rows
 from shoal.storage.writing import OutputFormat, check_target, failure, sha256, write_bytes, write_draft

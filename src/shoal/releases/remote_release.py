@@ -23,7 +23,7 @@ from shoal.releases.results import Verification
 from shoal.releases.treatment import Releasable, TreatedRows, labels_given
 from shoal.releases.verify import by_tuple, class_sizes_suffice, judge
 from shoal.storage import Table
-from shoal.storage.databases.address import without_password
+from shoal.storage.databases import without_password
 from shoal.storage.reading import Options, declaring
 from shoal.storage.reading.files import is_address
 

@@ -69,11 +69,6 @@ class Band(NamedTuple):
         return self.head.strip() == "(" or _WITHOUT_END.match(self.head) is not None
 
     @property
-    def without_high(self) -> bool:
-        """Whether it ends before its upper number: `[0, 10)`."""
-        return self.tail.strip().startswith(")")
-
-    @property
     def units(self) -> frozenset[str]:
         """What its numbers count, in a word of each unit: years, months, k."""
         words = re.findall(r"[^\W\d_]+|[%€$]", _ABOVE_ALONE.sub(" ", self.tail.casefold()))
@@ -162,7 +157,8 @@ def _as_one(first: Band, last: Band, after: Band | None) -> str | None:
         return None if last.without_low or first.without_low else f"{last.head}{first.low_text}{last.tail}"
     if first.low is None:
         if _WITH_END.match(first.head):
-            return None if last.without_high else f"{first.head}{last.high_text}{first.tail}"
+            # `[0, 10)` ends before its upper number
+            return None if last.tail.strip().startswith(")") else f"{first.head}{last.high_text}{first.tail}"
         # `under 10` ends where the next begins, unless that begins behind its own number
         if after is None or after.without_low:
             return None

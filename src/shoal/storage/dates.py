@@ -276,11 +276,13 @@ def days_of(texts: pl.Series, name: str, order: DateOrder | None = None, century
     names = written.parts["q"].zip_with(pl.Series(np.char.startswith(orders, "d")), written.parts["p"])
     written_names = names.filter(pl.Series(np.char.count(orders, "M") > 0)).unique().to_list()
     short = pl.DataFrame({part: written.parts[part].str.contains(r"^\d$") for part in ("p", "q", "r")})
+    # by the way of writing: where any date of it shows a number of one digit, none gets a zero
+    unpadded = written.form[short.select(pl.any_horizontal(pl.all())).to_series().to_numpy()]
     return Days(
         found.to_physical().cast(pl.Int64).to_numpy(),
         written,
         orders,
-        _padded(short.select(pl.any_horizontal(pl.all())).to_series().to_numpy(), written.form),
+        ~np.isin(written.form, unpadded),
         _months_as(written_names, name),
     )
 
@@ -304,16 +306,12 @@ def _months_as(words: list[str], name: str) -> tuple[str, ...]:
     return tuple(map(case, names))
 
 
-def _padded(short: Array, form: Array) -> Array:
-    """By the way of writing: where any date of it shows a number of one digit, none gets a zero."""
-    unpadded = np.isin(form, np.unique(form[short]))
-    return np.asarray(~unpadded)
-
-
 def _decided_order(parts: pl.DataFrame, name: str, loose: str, order: DateOrder | None) -> str:
     """Which number is the day: as decided, or as a number above 12 proves for all dates written so."""
+    if order == "ymd" and loose != "???":
+        raise InputError(f"Column '{name}' has dates whose year is last.", Message("Use `{date_order}` dmy or mdy."))
     if order is not None:
-        return order if loose == "???" or order != "ymd" else _refuse_order(name)
+        return order
     first, second, third = (int(parts[part].cast(pl.Int64).max() or 0) for part in ("p", "q", "r"))  # type: ignore[arg-type]
     if loose == "???" and (first > 31) == (third > 31):
         raise _ambiguous(name, "dates such as 01/02/03: which number is the year")
@@ -323,10 +321,6 @@ def _decided_order(parts: pl.DataFrame, name: str, loose: str, order: DateOrder 
         what = "dates such as 13/02 and 02/13 in one column" if first > 12 else "dates such as 03/04/2012"
         raise _ambiguous(name, f"{what}: which number is the month")
     return "dmy" if first > 12 else "mdy"
-
-
-def _refuse_order(name: str) -> str:
-    raise InputError(f"Column '{name}' has dates whose year is last.", Message("Use `{date_order}` dmy or mdy."))
 
 
 def _part(parts: pl.DataFrame, orders: Array, part: str, name: str, century_from: int | None) -> Array:

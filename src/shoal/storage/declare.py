@@ -112,12 +112,9 @@ class Declared:
         found = self._spelled_value(texts).fill_null("[" + ends[0] + ";" + ends[1] + "]")
         found = found.fill_null(dashed[0] + "-" + dashed[1])
         if self.word == "band":
-            found = self._spelled_runs(texts).fill_null(found)
+            runs = {f"[{low};{high}]": label for (low, high), label in self._runs.items() if low != high}
+            found = texts.replace_strict(runs, default=None, return_dtype=pl.String).fill_null(found)
         return texts.str.strip_prefix("\\").zip_with(own, found.fill_null(texts))
-
-    def _spelled_runs(self, texts: pl.Series) -> pl.Series:
-        runs = {f"[{low};{high}]": label for (low, high), label in self._runs.items() if low != high}
-        return texts.replace_strict(runs, default=None, return_dtype=pl.String)
 
     def _spelled_value(self, texts: pl.Series) -> pl.Series:
         """Values in their own writing as they were written; null where a text is not one."""

@@ -18,8 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.storage.classes import Codes, pack, sorted_with_order
-from shoal.storage.sorting import sorted_keys
+from shoal.storage.classes import Codes, order_of_words, pack, sorted_with_order
 from shoal.storage.table import Array
 
 _U = np.uint64
@@ -35,7 +34,7 @@ def secret_order(columns: Sequence[Codes], seed: int) -> Array:
     >>> other_way_round[secret_order([Coded(other_way_round, 3)], seed=7)].tolist()
     [0, 2, 0, 1]
     """
-    return _by_hash(row_hashes(columns, seed))
+    return order_of_words(row_hashes(columns, seed))
 
 
 def shuffled_order(rows: int, seed: int) -> Array:
@@ -44,7 +43,7 @@ def shuffled_order(rows: int, seed: int) -> Array:
     >>> shuffled_order(8, 7).tolist()
     [7, 1, 2, 0, 6, 4, 5, 3]
     """
-    return _by_hash(siphash(np.arange(rows, dtype=_U), key_of(seed)))
+    return order_of_words(siphash(np.arange(rows, dtype=_U), key_of(seed)))
 
 
 def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> Array | None:
@@ -65,23 +64,6 @@ def original_rows(rows: int, shuffled: Array | None, removed: Sequence[int] = ()
     return kept if shuffled is None else kept[shuffled]
 
 
-def _by_hash(hashes: Array) -> Array:
-    """The rows sorted by their hashes."""
-    bits = max(len(hashes) - 1, 1).bit_length()
-    # the head of the hash and the row in one word: sorting words is far faster than sorting an index
-    words = hashes >> _U(bits) << _U(bits)
-    words |= np.arange(len(words), dtype=_U)
-    words = sorted_keys(words)
-    order = (words & _U((1 << bits) - 1)).astype(np.int64)
-    heads = words >> _U(bits)
-    tied = np.flatnonzero(heads[1:] == heads[:-1])
-    if len(tied):  # rare: those few by their whole hash
-        among = np.unique(np.concatenate([tied, tied + 1]))
-        rows = order[among]
-        order[among] = rows[np.argsort(hashes[rows], kind="stable")]
-    return order
-
-
 def sample_rows(columns: Sequence[Codes], size: int, seed: int) -> Array:
     """So many rows drawn without replacement, in the order in which they came: the first of the secret order.
 
@@ -91,7 +73,7 @@ def sample_rows(columns: Sequence[Codes], size: int, seed: int) -> Array:
     """
     hashes = row_hashes(columns, seed)
     if not 0 < size < len(hashes):
-        return np.sort(_by_hash(hashes)[:size])
+        return np.sort(order_of_words(hashes)[:size])
     last = np.partition(hashes, size - 1)[size - 1]
     drawn = np.flatnonzero(hashes <= last)
     if len(drawn) > size:  # hashes that are equal: the first rows

@@ -71,7 +71,8 @@ def _common_type(dictionaries: list[pl.Series]) -> list[pl.Series]:
     if wide is not None:
         cast = [dictionary.cast(wide, strict=False) for dictionary in dictionaries]
         # integers past 2^53 would merge as floats, nanoseconds as microseconds
-        if all(_is_same(new, old) for new, old in zip(cast, dictionaries, strict=True)):
+        back = (new.cast(old.dtype, strict=False) for new, old in zip(cast, dictionaries, strict=True))
+        if all(new.eq_missing(old).all() for new, old in zip(back, dictionaries, strict=True)):
             return cast
     return [exact_texts(dictionary) for dictionary in dictionaries]
 
@@ -92,7 +93,3 @@ def _widest(dictionaries: list[pl.Series]) -> pl.DataType | None:
             return pl.Datetime(finest, zones.pop() if len(zones) == 1 else "UTC")
         return pl.Datetime(finest) if len(zones) == 1 else None
     return None
-
-
-def _is_same(new: pl.Series, old: pl.Series) -> bool:
-    return bool((new.cast(old.dtype, strict=False).eq_missing(old)).all())

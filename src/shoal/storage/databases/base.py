@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from shoal.errors import InputError, Message, quoted
-from shoal.storage.databases.address import SYSTEMS, Address
+from shoal.storage.databases import SYSTEMS, Address
 from shoal.threads import ahead
 
 # SQL as far as it is written and read here: quoted names, and whether a query is one that only reads.

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.storage.databases.address import Address
+from shoal.storage.databases import Address
 from shoal.storage.databases.base import (
     ColumnRead,
     DatabaseObject,

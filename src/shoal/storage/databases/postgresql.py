@@ -12,7 +12,7 @@ from urllib.parse import quote
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.storage.databases.address import Address
+from shoal.storage.databases import Address
 from shoal.storage.databases.base import (
     ColumnRead,
     Database,

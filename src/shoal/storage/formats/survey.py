@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, quoted
+from shoal.storage.formats import needed
 from shoal.storage.formats.cells import fitting, needs_text
 from shoal.storage.formats.labels import ColumnLabels, Labels, text_of
-from shoal.storage.formats.registry import needed
 
 # what a code of Stata's extended missing values looks like where the others are numbers
 TAGGED = r"^\.[a-z]$"

@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.storage.formats import needed
 from shoal.storage.formats.cells import fitting, needs_text
 from shoal.storage.formats.labels import Labels
-from shoal.storage.formats.registry import needed
 
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_TEXT = 1_048_575, 16_384, 32_767
 # whole numbers of more digits are rounded there

@@ -95,7 +95,9 @@ def _read(source: Any, columns: Sequence[str] | None, options: Options | None, o
             "docs/spark.md says which commands run on Spark; write the table to a file for this one.",
         )
     if is_database(source):
-        return _with_unmet(_read_database(Address.of(source), columns, overflow), {*(options or Options()).missing})
+        address = Address.of(source)
+        table = read_rows(database_of(address).open(address), address.shown, columns, overflow)
+        return _with_unmet(replace(table, address=address), {*(options or Options()).missing})
     if is_path(source):
         files = find_files(source)
         before = states_of(file.path for file in files)
@@ -108,7 +110,9 @@ def _read(source: Any, columns: Sequence[str] | None, options: Options | None, o
 
 def is_path(source: Any) -> bool:
     """Whether a source is in files: a path, or several."""
-    return (isinstance(source, (str, Path)) and not is_database(source)) or _is_list_of_paths(source)
+    if isinstance(source, (list, tuple)):
+        return all(isinstance(item, (str, Path)) for item in source)
+    return isinstance(source, (str, Path)) and not is_database(source)
 
 
 def _frame_of(columns: dict[str, Any]) -> pl.DataFrame:
@@ -130,10 +134,6 @@ def to_frame(table: Table) -> Any:
     return to_native(table.to_polars(), table.native)
 
 
-def _is_list_of_paths(source: Any) -> bool:
-    return isinstance(source, (list, tuple)) and all(isinstance(item, (str, Path)) for item in source)
-
-
 def _read_frame(frame: Any, columns: Sequence[str] | None, overflow: Overflow) -> Table:
     from shoal.storage.reading import frames
 
@@ -148,11 +148,6 @@ def _read_frame(frame: Any, columns: Sequence[str] | None, overflow: Overflow) -
     for batch in frames.batches(frame, wanted):
         encoders.add(batch)
     return encoders.finish("The frame", tuple(names), [], frame)
-
-
-def _read_database(address: Address, columns: Sequence[str] | None, overflow: Overflow) -> Table:
-    """A table or a query of a database, batch by batch."""
-    return replace(read_rows(database_of(address).open(address), address.shown, columns, overflow), address=address)
 
 
 def read_rows(

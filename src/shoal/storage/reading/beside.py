@@ -28,8 +28,8 @@ from shoal.storage.reading.hostile import (
     check_parquet,
     messages_of,
     root_of,
+    within_limits,
 )
-from shoal.storage.reading.limits import within_limits
 from shoal.storage.table import Table
 
 _HEAD = 64

@@ -11,11 +11,10 @@ from urllib.parse import unquote
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.storage.reading.bytes import Compression, chunks, damage_as_error, parse_json, records
-from shoal.storage.reading.files import TableFile
+from shoal.storage.reading.bytes import Compression, chunks, compression_of, damage_as_error, parse_json, records
+from shoal.storage.reading.files import InputFile, Options, TableFile
 from shoal.storage.reading.frames import ROWS_PER_BATCH
-from shoal.storage.reading.hostile import check_arrow, check_parquet
-from shoal.storage.reading.limits import within_limits
+from shoal.storage.reading.hostile import check_arrow, check_parquet, within_limits
 from shoal.storage.table import check_names
 from shoal.storage.texts import typed_dictionary
 
@@ -25,22 +24,25 @@ _FEWER_ROWS = 1 << 17
 _LARGEST_SLICED = 1 << 22
 
 
-def open_parquet(path: Path, keys: dict[str, str]) -> TableFile:
+def open_parquet(found: InputFile, options: Options, head: bytes) -> TableFile:
     """A Parquet file; `key=value` folders above it become columns that the file itself does not have."""
+    path = found.path
     footer = check_parquet(path, ())
     check_names(footer.names, str(path))
     with damage_as_error(path):
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         own = within_limits(path, scan.collect_schema)
-        added = {key: typed_dictionary(pl.Series([unquote(value)])) for key, value in keys.items() if key not in own}
+        keys = {key: unquote(value) for key, value in found.keys.items() if key not in own}
+        added = {key: typed_dictionary(pl.Series([value])) for key, value in keys.items()}
         keyed = scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items())
         largest = max((group[3] for group in footer.about[4]), default=0)
         step = None if largest > _LARGEST_SLICED else _FEWER_ROWS if largest <= _FEWER_ROWS else ROWS_PER_BATCH
         return _source(path, keyed, lambda columns: check_parquet(path, set(columns), footer), step)
 
 
-def open_ipc(path: Path, stream: bool) -> TableFile:
+def open_ipc(found: InputFile, options: Options, head: bytes) -> TableFile:
     """An Arrow IPC (Feather) file; the stream form has no index and is read at once."""
+    path, stream = found.path, not head.startswith(b"ARROW1")
     check_arrow(path, stream)
     with damage_as_error(path):
         whole = within_limits(path, lambda: pl.read_ipc_stream(path)) if stream else None
@@ -48,8 +50,9 @@ def open_ipc(path: Path, stream: bool) -> TableFile:
         return _source(path, scan)
 
 
-def open_avro(path: Path) -> TableFile:
+def open_avro(found: InputFile, options: Options, head: bytes) -> TableFile:
     """An Avro file, read at once: its blocks have no index."""
+    path = found.path
     with damage_as_error(path):
         return _source(path, within_limits(path, lambda: pl.read_avro(path)).lazy())
 
@@ -67,7 +70,10 @@ def _source(
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
         check(columns)
         wanted, seen = scan.select(columns), 0
-        found = _slices(wanted, rows, step) if step else wanted.collect_batches(chunk_size=ROWS_PER_BATCH)
+        if step:  # stretches, each read on its own: `collect_batches` decodes far ahead, which takes twice the memory
+            found = (wanted.slice(start, step).collect() for start in range(0, rows, step))
+        else:
+            found = wanted.collect_batches(chunk_size=ROWS_PER_BATCH)
         while (batch := within_limits(path, lambda: next(found, None))) is not None:
             seen += len(batch)
             yield batch, size * seen // max(rows, 1)
@@ -76,11 +82,6 @@ def _source(
             raise EOFError
 
     return TableFile(path, within_limits(path, scan.collect_schema).names(), batches)
-
-
-def _slices(scan: pl.LazyFrame, rows: int, step: int) -> Iterator[pl.DataFrame]:
-    """Stretches of rows, each read on its own: `collect_batches` decodes far ahead, which takes twice the memory."""
-    return (scan.slice(start, step).collect() for start in range(0, rows, step))
 
 
 # JSON lines: one object per line, keys may come and go.
@@ -94,8 +95,9 @@ _LONG = re.compile(rb"[0-9]{16,}")
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def open_json_lines(path: Path, compression: Compression) -> TableFile:
+def open_json_lines(found: InputFile, options: Options, head: bytes) -> TableFile:
     """A file of JSON objects, one per line, plain or compressed."""
+    path, compression = found.path, compression_of(head)
     names = _all_names(path, compression)
 
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:

@@ -16,8 +16,8 @@ import polars as pl
 
 from shoal.errors import InputError, Message
 from shoal.storage import Array
-from shoal.storage.reading.bytes import CHUNK, LONGEST_RECORD, Compression, chunks, records
-from shoal.storage.reading.files import Options, TableFile
+from shoal.storage.reading.bytes import CHUNK, LONGEST_RECORD, Compression, chunks, compression_of, records
+from shoal.storage.reading.files import InputFile, Options, TableFile
 
 # Columns of a text file that hold whole numbers, parsed as numbers where that loses nothing of what is written.
 #
@@ -168,8 +168,9 @@ class NotInEncoding(InputError):
         super().__init__(f"{path} is not written in {encoding}.", "Name its encoding, for example cp1252 or utf-16.")
 
 
-def open_csv(path: Path, compression: Compression, options: Options) -> TableFile:
+def open_csv(found: InputFile, options: Options, head: bytes) -> TableFile:
     """A delimited text file with a header line."""
+    path, compression = found.path, compression_of(head)
     encoding = options.encoding or _find_encoding(path, compression)
     head = next(_blocks(path, compression, encoding), (b"", 0))[0]
     if not head.strip():
@@ -183,7 +184,7 @@ def open_csv(path: Path, compression: Compression, options: Options) -> TableFil
         raise InputError(f"{path} has more than {MOST_HEADERS:,} columns.", "That is no table; look at its first line.")
     if (fault := _fault(header, delimiter)) is not None:
         raise _at_line(path, 1 + head.count(_NEWLINE, 0, start + fault[0]), fault[1])
-    names = names_of_header(_first_record(header, delimiter))
+    names = names_of_header(next(_split(header.decode(), delimiter), []))
     reader = _Reader(path, compression, encoding, delimiter, names, options.second_reader)
     source = TableFile(path, names, reader.batches, from_text_file=True, typed_batches=reader.typed_batches)
     source.header_in_doubt = looks_like_data(names)
@@ -466,10 +467,6 @@ def _find_delimiter(head: bytes) -> str:
 def _split(text: str, delimiter: str) -> Iterator[list[str]]:
     csv.field_size_limit(2 * LONGEST_RECORD)
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-
-
-def _first_record(block: bytes, delimiter: str) -> list[str]:
-    return next(_split(block[: _end_of_first_record(block)].decode(), delimiter), [])
 
 
 def _end_of_first_record(block: bytes) -> int:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, Message, quoted
-from shoal.storage.databases.address import SYSTEMS, without_password
+from shoal.storage.databases import SYSTEMS, without_password
 from shoal.storage.formats import FORMATS, Labels, format_of_file
 from shoal.wording import in_words
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from shoal.storage.spill import Spill
 
 
+_ZIP = b"PK\x03\x04"
 _DATABASES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".duckdb": "duckdb"}
 # what counting takes for each row: of memory, beside its codes, a key and its sorted twin; of disk, beside its codes
 # and those of its tuple, a key or a count
@@ -295,8 +297,6 @@ def _stem(name: str) -> str:
 
 def open_file(found: InputFile, options: Options) -> TableFile:
     """Open one file by its format."""
-    from shoal.storage.reading.formats import OPENERS, is_zip
-
     path = found.path
     try:
         with path.open("rb") as file:
@@ -311,7 +311,7 @@ def open_file(found: InputFile, options: Options) -> TableFile:
     if exact is not None:
         if found.part is not None and exact.name not in ("Excel", "ODS"):
             raise InputError(f"{path} has no sheets: it is not a workbook.", "Leave out # and what follows.")
-        return OPENERS[exact.name](found, options, head)
+        return _open(exact.name, found, options, head)
     if last in _DATABASES:
         raise InputError(
             f"{path} is a database, which may hold several tables.",
@@ -322,11 +322,35 @@ def open_file(found: InputFile, options: Options) -> TableFile:
             f"{path} is not a {last[1:]} file: its first bytes are not those of one.",
             "It may be damaged, or its name may have the wrong extension.",
         )
-    if is_zip(head):
+    if head.startswith(_ZIP):
         raise InputError(f"{path} is a ZIP archive.", "Unpack it and give the table inside.")
     form = format_of_file(head, suffixes)
     assert form is not None  # CSV takes what is left
-    return OPENERS[form.name](found, options, head)
+    return _open(form.name, found, options, head)
+
+
+def _open(form: str, found: InputFile, options: Options, head: bytes) -> TableFile:
+    """Open a file of a format by the module that reads it, which is loaded when one comes."""
+    module, name, *more = OPENERS[form]
+    opener: Callable[..., TableFile] = getattr(import_module(f"shoal.storage.reading.{module}"), name)
+    return opener(found, options, head, *more)
+
+
+# by the name of the format: the module and the function that open a file, and what the latter is told beside it, the
+# options and its first bytes
+OPENERS: dict[str, tuple[str, ...]] = {
+    "Parquet": ("binary", "open_parquet"),
+    "Arrow": ("binary", "open_ipc"),
+    "Avro": ("binary", "open_avro"),
+    "SPSS": ("survey", "open_survey", "SPSS"),
+    "Stata": ("survey", "open_survey", "Stata"),
+    "SAS": ("survey", "open_survey", "SAS"),
+    "SAS transport": ("survey", "open_survey", "SAS transport"),
+    "Excel": ("workbook", "open_workbook"),
+    "ODS": ("workbook", "open_workbook"),
+    "JSON lines": ("binary", "open_json_lines"),
+    "CSV": ("csv", "open_csv"),
+}
 
 
 # Whether files are still those that were read: a release of rows that its source no longer holds would be a lie.

@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import re
 import struct
+import threading
+import time
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from xml.parsers import expat
 
 from shoal.errors import InputError
 from shoal.storage.reading.bytes import EXPANSION_COUNTS_FROM, GREATEST_EXPANSION
+from shoal.systems.machine import free_memory, resident_memory
 
 MOST_DEPTH = 32
 MOST_ENTRIES = 5_000_000
@@ -161,15 +164,21 @@ def check_parquet(path: Path, columns: Collection[str] | None = None, known: Foo
             footer = _footer(data, known)
             rows = _check(data, footer.about, columns)
     except (Damaged, KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError):
-        raise InputError(
-            f"{path} is damaged: what it says about itself does not agree.", "Copy or export it again."
-        ) from None
+        raise _disagrees(path) from None
+    _check_rows(path, rows)
+    return footer
+
+
+def _disagrees(path: Path) -> InputError:
+    return InputError(f"{path} is damaged: what it says about itself does not agree.", "Copy or export it again.")
+
+
+def _check_rows(path: Path, rows: int) -> None:
     if rows > ROWS_COUNT_FROM and rows > MOST_ROWS_PER_BYTE * path.stat().st_size:
         raise InputError(
             f"{path} holds {rows:,} rows in {path.stat().st_size:,} bytes: it is made to fill memory.",
             "If you trust it, write its distinct rows with a column of counts.",
         )
-    return footer
 
 
 def _footer(data: mmap, known: Footer | None) -> Footer:
@@ -271,19 +280,8 @@ def check_arrow(path: Path, stream: bool) -> None:
             places = _in_stream(data) if stream else _in_file(data)
             rows = sum(_check_message(data, *place) for place in places)
     except (Damaged, IndexError, ValueError, struct.error):
-        raise InputError(
-            f"{path} is damaged: what it says about itself does not agree.", "Copy or export it again."
-        ) from None
-    if rows > ROWS_COUNT_FROM and rows > MOST_ROWS_PER_BYTE * path.stat().st_size:
-        raise InputError(
-            f"{path} holds {rows:,} rows in {path.stat().st_size:,} bytes: it is made to fill memory.",
-            "If you trust it, write its distinct rows with a column of counts.",
-        )
-
-
-def _hold_arrow(*conditions: bool) -> None:
-    if not all(conditions):
-        raise Damaged
+        raise _disagrees(path) from None
+    _check_rows(path, rows)
 
 
 def _number(data: mmap | bytes, at: int, form: str) -> int:
@@ -323,7 +321,7 @@ class FlatTable:
             return
         start = place + _number(self.data, place, "I")
         count = _number(self.data, start, "I")
-        _hold_arrow(start + 4 + count * size <= len(self.data))
+        _hold(start + 4 + count * size <= len(self.data))
         yield from range(start + 4, start + 4 + count * size, size)
 
     def tables(self, field: int) -> Iterator[FlatTable]:
@@ -346,12 +344,12 @@ def root_of(data: mmap | bytes, at: int) -> FlatTable:
 def _in_file(data: mmap) -> Iterator[tuple[int, int]]:
     """The places of the messages that the footer names, each with the length of its head."""
     length = _number(data, len(data) - 10, "i")
-    _hold_arrow(data[-6:] == b"ARROW1", 0 < length <= len(data) - 18)
+    _hold(data[-6:] == b"ARROW1", 0 < length <= len(data) - 18)
     footer = root_of(data, len(data) - 10 - length)
     for field in (2, 3):
         for block in footer.structs(field, 24):
             at, head, body = (_number(data, block + offset, form) for offset, form in ((0, "q"), (8, "i"), (16, "q")))
-            _hold_arrow(at >= 8, head > 8, body >= 0, at + head + body <= len(data))
+            _hold(at >= 8, head > 8, body >= 0, at + head + body <= len(data))
             yield at, head
 
 
@@ -368,12 +366,12 @@ def _in_stream(data: mmap) -> Iterator[tuple[int, int]]:
     at = 0
     while at + 8 <= len(data):
         length = _number(data, at + 4, "i")
-        _hold_arrow(data[at : at + 4] == _CONTINUES, length >= 0, at + 8 + length <= len(data))
+        _hold(data[at : at + 4] == _CONTINUES, length >= 0, at + 8 + length <= len(data))
         if length == 0:
             return
         yield at, 8 + length
         body = root_of(data, at + 8).number(3, "q")
-        _hold_arrow(body >= 0)
+        _hold(body >= 0)
         at += 8 + length + body
 
 
@@ -381,23 +379,23 @@ def _check_message(data: mmap, at: int, head: int) -> int:
     """The rows of a message, once its buffers lie inside its body and unpack to what they can."""
     message = root_of(data, at + (8 if data[at : at + 4] == _CONTINUES else 4))
     kind, body, start = message.number(1, "B"), message.number(3, "q"), at + head
-    _hold_arrow(0 <= body <= len(data) - start)
+    _hold(0 <= body <= len(data) - start)
     if kind not in (_ARROW_DICTIONARY, _RECORDS):
         return 0
     batch = message.table(2) if kind == _RECORDS else message.table(2).table(1)
     rows = batch.number(0, "q")
-    _hold_arrow(0 <= rows < _MOST_ARROW_BYTES)
+    _hold(0 <= rows < _MOST_ARROW_BYTES)
     for node in batch.structs(1, 16):
         length, nulls = _number(data, node, "q"), _number(data, node + 8, "q")
-        _hold_arrow(0 <= nulls <= length < _MOST_ARROW_BYTES)
+        _hold(0 <= nulls <= length < _MOST_ARROW_BYTES)
     packed = batch.place(3) is not None
     for buffer in batch.structs(2, 16):
         offset, length = _number(data, buffer, "q"), _number(data, buffer + 8, "q")
-        _hold_arrow(offset >= 0, length >= 0, offset + length <= body)
+        _hold(offset >= 0, length >= 0, offset + length <= body)
         if packed and length:
-            _hold_arrow(length >= 8)
+            _hold(length >= 8)
             unpacked = _number(data, start + offset, "q")
-            _hold_arrow(-1 <= unpacked <= _MOST_EXPANSION * length)
+            _hold(-1 <= unpacked <= _MOST_EXPANSION * length)
     return rows
 
 
@@ -532,3 +530,64 @@ class _OdsCells:
 
 def _repeated(times: str | None) -> int:
     return max(1, int(times)) if times and len(times) <= _MOST_DIGITS and times.isdecimal() else 1
+
+
+# Limits of time and memory on what a library reads from a file: one that is made to hang it must not hang us.
+#
+# The library reads in a thread of its own, and whoever waits for it gives up. That costs a tenth of a millisecond; a
+# process of its own costs 0.15 s of processor time and a copy of every row. What is given up goes on reading until
+# this process ends: a command ends at once.
+
+
+_Result = TypeVar("_Result")
+# how long a step of reading may take: so many seconds, and one for so many bytes of the file
+_SECONDS, _BYTES_PER_SECOND = 60.0, 1 << 20
+# the memory that it may take: so many bytes, or so many for each of the file's; and no more than this share of what is
+# free, for past it the system ends processes without a word
+_MEMORY, _MEMORY_PER_BYTE, _OF_FREE = 4 << 30, 200, 0.9
+_LOOKED_EVERY = 0.05
+_EXPORT_AGAIN = "Copy or export it again; or have the program that wrote it write CSV."
+
+
+def within_limits(path: Path, work: Callable[[], _Result]) -> _Result:
+    """What `work` reads from a file; an error where it takes more time or memory than any table of the file's size.
+
+    >>> within_limits(Path("people.parquet"), lambda: 3)
+    3
+    """
+    results: list[_Result] = []
+    errors: list[BaseException] = []
+
+    def read() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # a panic of the library is no Exception
+            errors.append(error)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    reader.join(_LOOKED_EVERY)
+    if reader.is_alive():
+        _wait(reader, path)
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _wait(reader: threading.Thread, path: Path) -> None:
+    """Until it has ended, or is past a limit."""
+    size, start = path.stat().st_size, resident_memory()
+    last = time.monotonic() + _SECONDS + size / _BYTES_PER_SECOND
+    most = min(max(_MEMORY, _MEMORY_PER_BYTE * size), int(_OF_FREE * free_memory()))
+    while reader.is_alive():
+        if resident_memory() - start > most:
+            raise InputError(
+                f"{path} takes more memory than a table of its size: it is damaged, or made to fill memory.",
+                _EXPORT_AGAIN,
+            )
+        if time.monotonic() > last:
+            raise InputError(
+                f"{path} takes longer to read than a table of its size: it is damaged, or made to hang its reader.",
+                _EXPORT_AGAIN,
+            )
+        reader.join(_LOOKED_EVERY)

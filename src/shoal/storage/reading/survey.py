@@ -23,7 +23,7 @@ _SHOWN = 8
 _SAS_RECORD = 80
 
 
-def open_survey(found: InputFile, options: Options, form: str) -> TableFile:
+def open_survey(found: InputFile, options: Options, head: bytes, form: str) -> TableFile:
     """A file by `form`: SPSS, Stata, SAS or SAS transport."""
     with needed(form, "survey"):
         import pyreadstat  # noqa: F401

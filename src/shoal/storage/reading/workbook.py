@@ -13,16 +13,15 @@ import polars as pl
 from shoal.errors import InputError, quoted
 from shoal.storage.formats import needed
 from shoal.storage.reading.csv import looks_like_data, names_of_header
-from shoal.storage.reading.files import InputFile, TableFile
-from shoal.storage.reading.hostile import check_archive
-from shoal.storage.reading.limits import within_limits
+from shoal.storage.reading.files import InputFile, Options, TableFile
+from shoal.storage.reading.hostile import check_archive, within_limits
 
 # rows among which the header is looked for
 _SAMPLE = 60
 _SHOWN = 5
 
 
-def open_workbook(found: InputFile, head: bytes) -> TableFile:
+def open_workbook(found: InputFile, options: Options, head: bytes) -> TableFile:
     """A sheet of a workbook: the one that `book.xlsx#name` names, or the first one that is visible and not empty."""
     with needed("Excel", "excel"):
         import fastexcel
@@ -51,7 +50,8 @@ def open_workbook(found: InputFile, head: bytes) -> TableFile:
             places = [names.index(column) for column in columns]
             frame = within_limits(path, lambda: _rows(book, name, skip_rows=row + 1, use_columns=places))
         frame.columns = columns
-        yield _without_blank_rows(pl.DataFrame([_clean(series) for series in frame.get_columns()])), size
+        clean = pl.DataFrame([_clean(series) for series in frame.get_columns()])
+        yield clean.filter(~pl.all_horizontal(pl.all().is_null())), size  # without blank rows
 
     source = TableFile(path, names, batches, notes=notes, elsewhere=_elsewhere(path, name, others))
     source.header_in_doubt = looks_like_data(names)
@@ -140,13 +140,5 @@ def _clean(series: pl.Series) -> pl.Series:
         return series.fill_nan(None).cast(pl.Int64) if whole else series
     if isinstance(series.dtype, pl.Datetime):
         rounded = series.dt.cast_time_unit("us").dt.round("1ms")
-        return rounded.dt.date() if _at_midnight(rounded) else rounded
+        return rounded.dt.date() if (rounded == rounded.dt.truncate("1d")).all() else rounded
     return series
-
-
-def _at_midnight(series: pl.Series) -> bool:
-    return bool((series == series.dt.truncate("1d")).all())
-
-
-def _without_blank_rows(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
