@@ -70,6 +70,7 @@ def _source(
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
         check(columns)
         wanted, seen = scan.select(columns), 0
+        found: Iterator[pl.DataFrame]
         if step:  # stretches, each read on its own: `collect_batches` decodes far ahead, which takes twice the memory
             found = (wanted.slice(start, step).collect() for start in range(0, rows, step))
         else:
