@@ -11,7 +11,7 @@ from typing import Any
 
 import shoal
 from accepted import ACCEPTED
-from shoal.app.verbs import VERBS, stepping
+from shoal.app.verbs import OF_PAGES, VERBS
 from shoal.releases.signing import make_signing_key
 
 
@@ -201,7 +201,7 @@ def test_a_policy_does_not_lead_to_files_outside(app: Any, tmp_path: Path) -> No
 def test_the_description_names_every_verb_and_loads_nothing_from_elsewhere(app: Any) -> None:
     described = app.api.get("/api/v1/openapi.json").json()
     for name, verb in VERBS.items():
-        if name != "sample-data" and verb not in stepping.VERBS:  # opened otherwise; parts of pages
+        if name != "sample-data" and verb not in OF_PAGES:  # opened otherwise; parts of pages
             assert f"/api/v1/workspaces/{{workspace}}/{name}" in described["paths"]
     page = app.api.get("/api/v1/docs").text
     assert "/workspaces/{workspace}/risk" in page

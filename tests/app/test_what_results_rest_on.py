@@ -11,8 +11,7 @@ import pytest
 
 from app.conftest import Running
 from shoal.app.pages.request import needs_again
-from shoal.app.policy_texts import parsed
-from shoal.app.project import Stored
+from shoal.app.project import Stored, parsed
 from shoal.results.sections import Headline
 
 OLD = "of earlier decisions"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -17,15 +17,97 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from shoal.app.api_models import PROBLEMS, Id, JobView, Listing, ReadingOptions, Version, WorkspaceView, view
-from shoal.app.downloads import public_files, released_by, zipped
-from shoal.app.jobs import Job
+from shoal import __version__
+from shoal.app.jobs import Job, State, public_files, released_by, zipped
 from shoal.app.opening import allowed_reading, keep_policy, open_example, open_place, receive_upload
-from shoal.app.project import section_to_json
+from shoal.app.picker import FolderListing
+from shoal.app.project import FileReading, Origin, Workspace, section_to_json
 from shoal.app.security import RefusedRequest
 from shoal.app.server import close_file, counters_of, jobs_of, picker_of, project_of, render, workspace_of
-from shoal.app.verbs import VERBS, Verb, VerbOptions, stepping
-from shoal.app.verbs.releasing import ReleasedBy
+from shoal.app.verb_options import Verb, VerbOptions
+from shoal.app.verbs import OF_PAGES, VERBS, ReleasedBy
+
+# What the API answers with, beside the results of verbs.
+
+
+Id = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="As the app names it.")]
+
+
+class Problem(BaseModel):
+    """What happened, and the cure."""
+
+    error: str
+    cure: str
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem, "description": said}
+    for status, said in {
+        400: "The request cannot be read",
+        403: "No session, no token, or from another site",
+        404: "Not there",
+        405: "Not a method of this address",
+        409: "The verb is running already",
+        413: "Larger than the limit",
+        415: "Not JSON",
+        421: "Not our host",
+        422: "Not as it should be",
+    }.items()
+}
+
+
+class Version(BaseModel):
+    """The version of shoal, and its verbs with what each answers."""
+
+    version: str
+    verbs: dict[str, str]
+
+    @classmethod
+    def of(cls, verbs: Mapping[str, Verb]) -> Version:
+        """What there is."""
+        return cls(version=__version__, verbs={name: verb.summary for name, verb in verbs.items()})
+
+
+class WorkspaceView(BaseModel):
+    """An open file."""
+
+    id: str
+    name: str
+    origin: Origin
+    reading: FileReading
+    created: str
+    has_policy: bool
+
+
+def view(workspace: Workspace) -> WorkspaceView:
+    """A workspace as the API shows it."""
+    return WorkspaceView.model_validate(workspace, from_attributes=True)
+
+
+class ProgressView(BaseModel):
+    """The step of a running job and, where known, the share of it that is done."""
+
+    step: str
+    share: float | None
+
+
+class JobView(BaseModel):
+    """One run of a verb."""
+
+    id: str
+    workspace: str
+    verb: str
+    options: dict[str, Any]
+    state: State
+    seconds: float
+    progress: ProgressView | None
+    error: Problem | None
+
+    @classmethod
+    def of(cls, job: Job) -> JobView:
+        """A job as the API shows it."""
+        return cls.model_validate(job.to_dict())
+
 
 # Two routes per verb: POST starts it, GET reads what it found. Made from the table of verbs.
 
@@ -37,7 +119,7 @@ def add_to(router: APIRouter) -> None:
     """Add the routes of all verbs."""
     for verb in VERBS.values():
         # a file is generated when it is opened; what pages ask for beside the verbs is theirs
-        if verb.name == "sample-data" or verb in stepping.VERBS:
+        if verb.name == "sample-data" or verb in OF_PAGES:
             continue
         path = f"/workspaces/{{workspace}}/{verb.name}"
         name = verb.name.replace("-", "_")
@@ -144,9 +226,9 @@ def version() -> Version:
 
 
 @router.get("/files", tags=["files"])
-def files(request: Request, place: Annotated[str, Query(max_length=4_000)] = "") -> Listing:
+def files(request: Request, place: Annotated[str, Query(max_length=4_000)] = "") -> FolderListing:
     """Folders and tables of this machine, below the folders that were allowed at start."""
-    return Listing.of(picker_of(request).look(place))
+    return picker_of(request).look(place)
 
 
 @router.put("/uploads", status_code=201, tags=["files"])
@@ -185,9 +267,9 @@ def close_workspace(request: Request, workspace: Id) -> None:
 
 
 @router.put("/workspaces/{workspace}/reading", tags=["workspaces"])
-def reading(request: Request, workspace: Id, options: ReadingOptions) -> WorkspaceView:
+def reading(request: Request, workspace: Id, options: FileReading) -> WorkspaceView:
     """Say how the file is read."""
-    how = allowed_reading(options.reading(), picker_of(request))
+    how = allowed_reading(options, picker_of(request))
     return view(workspace_of(request, workspace).with_reading(how))
 
 

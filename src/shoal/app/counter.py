@@ -102,7 +102,7 @@ def main() -> int:
         try:
             order = json.loads(line)
             if "source" in order:
-                reading = FileReading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
+                reading = FileReading(**order["reading"])
                 policy = as_policy(allowed_policy(order))
                 counter = Counter(order["source"], order["columns"], policy, reading.options())
                 counter.look_ahead()  # while the first count is waited for

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.app.policy_texts import named_files
-from shoal.app.project import PROJECT_MARK
+from shoal.app.project import PROJECT_MARK, named_files
 from shoal.errors import InputError
 from shoal.policy.manifest import OWNERS_ENDINGS
 
@@ -31,7 +30,7 @@ class FolderListing:
     """A folder: where it is, its folders and tables, the folder above, and whether more is there than is shown."""
 
     place: str
-    shown: str
+    folder: str
     above: str | None
     folders: list[PickerEntry]
     files: list[PickerEntry]

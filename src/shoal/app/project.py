@@ -17,14 +17,17 @@ import re
 import secrets
 import shutil
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from shoal.app.policy_texts import as_text, named_files, parsed
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as pydantic_dataclass
+
 from shoal.errors import InputError
 from shoal.results.registry import from_json
 from shoal.results.result import Result, fields_as_json
@@ -55,23 +58,21 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
-@dataclass(frozen=True)
+@pydantic_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class FileReading:
-    """How the file is read, where that is not found by itself: as `--encoding`, `--delimiter`, `--missing` say.
+    """How the file is read, as `--encoding`, `--delimiter`, `--missing` and `--codebook` say, where that is not found
+    by itself."""
 
-    `codebook` is a file that says what its columns of codes hold, from which roles are proposed.
-    """
-
-    encoding: str | None = None
-    delimiter: str | None = None
-    missing: tuple[str, ...] = ()
-    codebook: str | None = None
+    encoding: Annotated[str, Field(max_length=40, pattern=r"^[A-Za-z0-9._-]+$")] | None = None
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    missing: Annotated[tuple[Annotated[str, Field(max_length=100)], ...], Field(max_length=100)] = ()
+    codebook: Annotated[str, Field(min_length=1, max_length=4_000)] | None = None
 
     def options(self) -> Any:
         """The library's own options."""
         from shoal.storage.reading import Options
 
-        return Options(self.encoding, self.delimiter, tuple(self.missing), codebook=self.codebook)
+        return Options(self.encoding, self.delimiter, self.missing, codebook=self.codebook)
 
     def files(self) -> list[str]:
         """The files of this machine that it names."""
@@ -87,7 +88,7 @@ class Workspace:
     name: str = field(repr=False)
     source: Path = field(repr=False)
     origin: Origin
-    reading: FileReading = FileReading()
+    reading: FileReading = field(default_factory=FileReading)
     created: str = ""
 
     @property
@@ -122,9 +123,9 @@ class Workspace:
 
     def stamp(self) -> dict[str, Any]:
         """What results rest on beside the policy's words: how the file is read, and the files as they are now."""
-        reading = {**vars(self.reading), "missing": list(self.reading.missing)}
         named = [*self.reading.files(), *(named_files(self.policy()) if self.has_policy else [])]
-        return {"reading": reading, "source": _state(self.source), "files": [_state(Path(name)) for name in named]}
+        files = [_state(Path(name)) for name in named]
+        return {"reading": asdict(self.reading), "source": _state(self.source), "files": files}
 
     def with_reading(self, reading: FileReading) -> Workspace:
         """The workspace with other reading options, kept."""
@@ -132,15 +133,8 @@ class Workspace:
 
     def saved(self) -> Workspace:
         """Write the record of the workspace."""
-        reading = {**vars(self.reading), "missing": list(self.reading.missing)}
-        record = {
-            "id": self.id,
-            "name": self.name,
-            "source": str(self.source),
-            "origin": self.origin,
-            "reading": reading,
-            "created": self.created,
-        }
+        record = {**asdict(self), "source": str(self.source)}
+        del record["folder"]
         write_bytes(self.folder / "workspace.json", json.dumps(record, ensure_ascii=False).encode(), 0o600)
         return self
 
@@ -148,10 +142,8 @@ class Workspace:
     def read(cls, folder: Path) -> Workspace:
         """The workspace that a folder holds."""
         record = json.loads((folder / "workspace.json").read_bytes())
-        reading = FileReading(**{**record["reading"], "missing": tuple(record["reading"]["missing"])})
-        return cls(
-            folder, record["id"], record["name"], Path(record["source"]), record["origin"], reading, record["created"]
-        )
+        own = {"source": Path(record["source"]), "reading": FileReading(**record["reading"])}
+        return cls(folder=folder, **{**record, **own})
 
 
 class Project:
@@ -364,3 +356,78 @@ def section_from_json(found: Mapping[str, Any]) -> Section:
     """
     section: Section = from_json(_SECTIONS[found["kind"]], found)
     return section
+
+
+# Policies as the app keeps them: their text, parsed once, and the files that they name.
+
+
+# how `recode` generalises a column without a file
+_NO_FILE = re.compile(r"|\*|(?:runs|chunks):[0-9]+")
+_OURS = "of this file"
+_MOST = 8
+_PARSED: dict[bytes, Any] = {}
+_LOCK = threading.Lock()
+
+
+def parsed(text: bytes | None) -> Any:
+    """The policy of a text; an empty one where there is none.
+
+    >>> parsed(b"columns: {age: quasi-identifier}").quasi_identifiers, parsed(None).quasi_identifiers
+    (['age'], [])
+    """
+    from shoal.policy import Policy
+    from shoal.policy.loading import policy_from_text
+
+    if text is None:
+        return Policy()
+    found = _PARSED.get(text)
+    return found if found is not None else _remember(text, policy_from_text(text.decode("utf-8", "replace"), _OURS))
+
+
+def _remember(text: bytes, policy: Any) -> Any:
+    """Keep a policy beside its text: a long one takes seconds to parse."""
+    with _LOCK:
+        while len(_PARSED) >= _MOST:
+            del _PARSED[next(iter(_PARSED))]
+        _PARSED[text] = policy
+    return policy
+
+
+def as_text(policy: Any) -> bytes:
+    """A policy (the library's, or its content, which the library checks) as the text of its file."""
+    import yaml
+
+    from shoal.policy import as_policy
+    from shoal.policy.loading import LONGEST_POLICY
+
+    made = as_policy(policy)
+    text = yaml.safe_dump(made.as_written(), sort_keys=False, allow_unicode=True)
+    if len(text) > LONGEST_POLICY:
+        raise InputError(
+            f"Written out, the policy is longer than {LONGEST_POLICY:,} characters.",
+            "Keep large hierarchies in files, and name these.",
+        )
+    try:
+        written = text.encode()
+    except UnicodeEncodeError:
+        raise InputError("The policy holds what is not text (half of a character).", "Remove it.") from None
+    _remember(written, made)
+    return written
+
+
+def named_files(policy: Any) -> list[str]:
+    """Every file or folder that a policy or its method names, whether it is there or not.
+
+    >>> from shoal.policy import as_policy
+    >>> tree = {"name": "lattice", "hierarchies": {"age": "age.csv"}}
+    >>> named_files(as_policy({"method": tree, "hierarchies": {"zip": "zip.csv", "sex": [["f", "*"]]}}))
+    ['zip.csv', 'age.csv']
+    """
+    options = policy.method.options if policy.method is not None else {}
+    named = [name for model in policy.models for name in model.needs_files]
+    named += [] if policy.relations is None else [one.file for one in policy.relations.tables.values()]
+    for trees in (policy.hierarchies, options.get("hierarchies")):
+        named += trees.values() if isinstance(trees, dict) else [trees]
+    maps = options.get("generalize")
+    named += maps.values() if isinstance(maps, dict) else []
+    return [name for name in named if isinstance(name, str) and not _NO_FILE.fullmatch(name)]

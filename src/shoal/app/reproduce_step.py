@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.app.project import Workspace
-from shoal.app.verbs import VERBS, Verb, VerbOptions
-from shoal.app.verbs.releasing import OfTwoReleases
+from shoal.app.verb_options import Verb, VerbOptions
+from shoal.app.verbs import VERBS, OfTwoReleases
 from shoal.errors import InputError
 from shoal.systems.console import shell_line
 from shoal.verbs.forms import in_one

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
@@ -143,9 +144,8 @@ class Counters:
 
 
 def _order(workspace: Workspace, columns: list[str]) -> dict[str, Any]:
-    reading = {**vars(workspace.reading), "missing": list(workspace.reading.missing)}
     policy = str(workspace.policy_path) if workspace.has_policy else None
-    return {"source": str(workspace.source), "columns": columns, "reading": reading, "policy": policy}
+    return {"source": str(workspace.source), "columns": columns, "reading": asdict(workspace.reading), "policy": policy}
 
 
 def _stamp(workspace: Workspace) -> tuple[Any, ...]:

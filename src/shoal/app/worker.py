@@ -17,9 +17,9 @@ from typing import Any
 
 from shoal import progress
 from shoal.app.picker import Picker
-from shoal.app.policy_texts import parsed
-from shoal.app.project import FileReading, Stored
-from shoal.app.verbs import VERBS, Task
+from shoal.app.project import FileReading, Stored, parsed
+from shoal.app.verb_options import Task
+from shoal.app.verbs import VERBS
 from shoal.errors import InputError, ShoalError
 from shoal.storage.writing import write_bytes
 from shoal.systems.files import replace
@@ -49,7 +49,7 @@ def main() -> int:
 def run(order: dict[str, Any], folder: Path) -> Stored:
     """Call the verb."""
     verb = VERBS[order["verb"]]
-    reading = FileReading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
+    reading = FileReading(**order["reading"])
     policy = allowed_policy(order)
     options = verb.options.model_validate(order["options"])
     _picker(order).check_files([*reading.files(), *options.files()])

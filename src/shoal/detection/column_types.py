@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from shoal.detection.context import THINGS
 from shoal.errors import InputError
 from shoal.identifiers import DECIDED, Finding
 from shoal.identifiers.header import read_header, words
@@ -99,6 +100,8 @@ _AMOUNTS = words(
     flags=True,
     measures=True,
 )
+# what was worked or waited is counted, also where the kind is one that has codes
+_DURATIONS = frozenset(("hour", "hours", "hrs", "week", "weeks", "wks", "day", "days", "minutes"))
 _CODES = words(
     """code, codes, type, category, cat, class, status, kind, group, flag, indicator, region, district, province,
     state, department, sector, race, ethnicity, roof, walls, water, toilet, electricity, relation, relationship,
@@ -178,10 +181,12 @@ def _of_numbers(column: Column, counts: Array, kind: str | None) -> TypeProposal
         if kind == "postal-code":
             digits = int(values.cast(pl.String).str.len_chars().max() or 1)  # type: ignore[arg-type]
             return _of("code", "Postal codes: their first digits mean the most.", digits=digits)
-        if kind in NUMBERED:
+        if kind in NUMBERED and not _DURATIONS & set(header.tokens):
             return _of("nominal", f"Its numbers stand for {kind.replace('-', ' ')}: they have no order.")
         if len(values) == 2 and values.to_list() == [0, 1]:
             return _of("boolean", "Nothing but 0 and 1.")
+        if kind is None and THINGS.heard(header)[0] and len(values) > _MOST_CODES:
+            return _of("nominal", "By its header its numbers stand for things, and are no amounts.")
         said, code = _AMOUNTS.heard(header)[0], _CODES.heard(header)[1]
         small = len(values) <= _MOST_CODES and int(values[0]) >= 0 and int(values[-1]) <= _LARGEST_CODE
         many = int(counts.sum()) >= _RECORDS_PER_CODE * len(values)

@@ -99,6 +99,8 @@ _HOUSEHOLDS = words(
     """hid, hhid, hh id, household, household id, household number, household no, hhno, hh number, home id, haushalt,
     menage, ménage, famiglia, hogar""",
 )
+# what is sold, kept and given: its codes stand for nobody
+THINGS = words("product, product id, item, item id, article, sku, upc, ean, gtin, film, movie, store, store id")
 # more than a person weighs in kilograms or pounds
 _HEAVIEST_PERSON = 700.0
 # weights with a lower mean are scaled to 1, up to their rounding
@@ -141,6 +143,22 @@ def is_household(name: str) -> bool:
     (True, False)
     """
     return _HOUSEHOLDS.heard(read_header(name))[0] > 0
+
+
+# headers of a number of whoever the rows are about
+_WHO = "person|subject|subj|respondent|resp|individual|indiv|pupil|child|kid|student|worker|member|patient|woman|man"
+_A_NUMBER = re.compile(f"({_WHO}|p|u|user|case)?id(code|num|no|nr)?|({_WHO}|p|case)(nr|num|number|no)|nr|{_WHO}")
+
+
+def numbers_somebody(name: str) -> bool:
+    """Whether a header says no more than that a column numbers those whom the rows are about.
+
+    It is never an amount, and its rows are one person's until somebody decides otherwise.
+
+    >>> numbers_somebody("pidnum"), numbers_somebody("nr"), numbers_somebody("number")
+    (True, True, False)
+    """
+    return _A_NUMBER.fullmatch("".join(read_header(name).tokens)) is not None
 
 
 def looks_like_weights(column: Column) -> str | None:
@@ -202,13 +220,14 @@ def propose_role(
     hints = [kind.reason for kind in kinds[:1]]
     known = records - column.nulls
     if known >= RECORDS_THAT_TELL and not _has_fractions(column.dtype) and not measured:
-        if len(counts) >= NEARLY_ALL * known and are_measured(column.values):
+        numbered = numbers_somebody(column.name)
+        if len(counts) >= NEARLY_ALL * known and are_measured(column.values) and not numbered:
             return "other", 0.0, ["Its values spread, or are written, as measurements and sums are.", *hints]
         if len(counts) == known:
             return "identifier", 0.8, ["Every record has a value of its own.", *hints]
         if len(counts) >= NEARLY_ALL * known:
             return "identifier", 0.6, ["Almost every record has a value of its own.", *hints]
-        if _looks_like_codes(column, known):
+        if _looks_like_codes(column, known) and not THINGS.heard(read_header(column.name))[0]:
             return "identifier", 0.4, [LONG_CODES, *hints]
     if kinds:
         return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, hints

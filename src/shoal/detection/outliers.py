@@ -116,6 +116,9 @@ def _numbers(values: pl.Series, counts: Array) -> Array:
     order = np.argsort(digits, kind="stable")
     usual = float(digits[order][np.searchsorted(np.cumsum(counts[order]), 0.8 * counts.sum())])
     between = counts[(digits > usual) & (digits < usual + 3)].sum()
+    # amounts of a long tail: many records have one digit less, as of numbers drawn from one length a tenth at most has
+    held = np.bincount(digits.astype(np.int64), counts)
+    whole &= held[digits.astype(np.int64) - 1] < held[digits.astype(np.int64)] / 4
     far = whole & (digits >= usual + 3) & (digits >= 5)
     if listed:
         return np.asarray(far | whole & (digits >= max(usual + 2, 5)) & (numbers % _ROUND != 0))

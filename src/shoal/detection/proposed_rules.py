@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from shoal.detection.context import NEARLY_ALL, is_household
+from shoal.detection.context import NEARLY_ALL, is_household, numbers_somebody
 from shoal.detection.contributions import determines
 from shoal.detection.profiles import ColumnProfile, yaml_key
 from shoal.identifiers import DECIDED
-from shoal.identifiers.header import read_header
 from shoal.policy.sections import TreatSection
 from shoal.storage import Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
@@ -30,9 +28,6 @@ _REPEATED = 0.9
 _OF_PERSONS, _MISTAKES = ("sex", "date-of-birth", "ethnicity"), 0.05
 # a number that no rule knows is a person's where so many have several rows each, and what does not change says so
 _FEWEST_PERSONS, _FEWEST_ROWS = 50, 2.0
-# headers of a number of whoever the rows are about
-_WHO = "person|subject|subj|respondent|resp|individual|indiv|pupil|child|kid|student|worker|member|patient|woman|man"
-_A_NUMBER = re.compile(f"({_WHO}|p|u|user|case)?id(code|num|no|nr)?|({_WHO}|p|case)(nr|num|number|no)|nr|{_WHO}")
 # amounts single people out where so many values are there, and this share of the values is one record's
 _FEWEST_AMOUNTS, _OWN = 40, 0.1
 # means of so many times k records: with fewer, several amounts together still single people out
@@ -142,7 +137,7 @@ def person_and_household(
         column
         for column in numbers
         if all(_is_fixed(column.name, life, together) for life in lives if life != column.name)
-        and (column.role == "identifier" or _says_number(column) or any(life != column.name for life in lives))
+        and (column.role == "identifier" or numbers_somebody(column.name) or any(life != column.name for life in lives))
     ]
     person = max(numbers, key=lambda column: (column.role == "identifier", column.distinct), default=None)
     return None if person is None else person.name, households[0] if households else None
@@ -158,16 +153,10 @@ def _may_number_persons(table: Table, column: ColumnProfile) -> bool:
     if column.role == "identifier":
         return column.confidence >= DECIDED and column.kind != "free-text"
     whole = column.type in ("integer", "text")
-    unknown = (column.role == "other" or _says_number(column)) and column.confidence < DECIDED and not column.weights
+    # a short header such as `nr` may also be a variable of some survey: that it numbers the repeated is what it says
+    unknown = (column.role == "other" and column.confidence < DECIDED) or numbers_somebody(column.name)
+    unknown = unknown and not column.weights
     return whole and unknown and column.distinct >= _FEWEST_PERSONS and known >= _FEWEST_ROWS * column.distinct
-
-
-def _says_number(column: ColumnProfile) -> bool:
-    """Whether a header says no more than that a column numbers those whom the rows are about: `id`, `nr`, `person_no`.
-
-    It is never an amount, and its rows are one person's until somebody decides otherwise.
-    """
-    return _A_NUMBER.fullmatch("".join(read_header(column.name).tokens)) is not None
 
 
 def _is_fixed(number: str, trait: str, joined: Joined) -> bool:
@@ -268,7 +257,7 @@ def _singles_out(column: ColumnProfile, records: int) -> bool:
     return (
         column.role in ("sensitive", "other")
         and column.unit is None
-        and not _says_number(column)
+        and not numbers_somebody(column.name)
         and column.type in ("integer", "number")
         and column.proposed_type == "number"
         and column.distinct >= _FEWEST_AMOUNTS

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from shoal.methods.results import Anonymized
+from shoal.policy.manifest import ColumnEntry
 from shoal.ranges.forms import ColumnForm
 from shoal.ranges.hierarchy import Hierarchy
 from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
 from shoal.releases.open import Release
 from shoal.storage import Table
-from shoal.storage.column_type import ColumnType, type_word
+from shoal.storage.column_type import ColumnType
 from shoal.storage.declare import types_of
 from shoal.storage.reading import Options, declaring, read
 from shoal.utility.decoding import Ends, Members, decoded
@@ -74,14 +75,19 @@ def readable(source: Any, options: Options | None = None) -> Readable:
     manifest = source.manifest_or_none
     if manifest is None:
         return Readable(source.table(), None, {}, {}, None, source)
-    forms = {name: entry.form for entry in manifest.columns for name in entry.released_as}
-    pairs = {
-        entry.name: (entry.released_as[0], entry.released_as[1])
-        for entry in manifest.columns
-        if entry.form.kind == "columns"
-    }
+    forms, pairs = _forms(manifest.columns)
     trees = manifest.policy.hierarchies if source.plan is None else _of_plan(source.plan.trees)
     return Readable(source.table(), None, forms, pairs, trees, source)
+
+
+def _forms(entries: Iterable[ColumnEntry]) -> tuple[dict[str, ColumnForm], dict[str, tuple[str, str]]]:
+    """How the cells of released columns are written, and the two columns of those that became ranges in two."""
+    forms, pairs = {}, {}
+    for entry in entries:
+        forms |= dict.fromkeys(entry.released_as, entry.form)
+        if entry.form.kind == "columns":
+            pairs[entry.name] = (entry.released_as[0], entry.released_as[1])
+    return forms, pairs
 
 
 def _of_plan(trees: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
@@ -90,15 +96,7 @@ def _of_plan(trees: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
 
 
 def _made(source: Anonymized) -> Readable:
-    forms = {
-        name: ColumnForm(kind="as-it-was", type=type_word(column.dtype))
-        for name, column in source.table.columns.items()
-    }
-    pairs: dict[str, tuple[str, str]] = {}
-    for name, column in source.columns.items():
-        forms |= dict.fromkeys(column.names, column.form)
-        if column.form.kind == "columns":
-            pairs[name] = (column.names[0], column.names[1])
+    forms, pairs = _forms(source.manifest_columns())  # with what became of treated columns, as on disk
     trees: Any = source.policy.hierarchies if source.plan is None else _of_plan(source.plan.trees)
     shown = read(source.polars, None, declaring(None, source.policy.types, released=True))
     return Readable(shown, source.table.native, forms, pairs, trees)

@@ -12,18 +12,15 @@ from shoal.app.pages import (
     desk,
     dp,
     hierarchies,
-    knowledge,
     policies,
     protect,
     release,
     risk,
-    running,
     start,
-    tables,
+    steps,
 )
-from shoal.app.pages.steps import STEPS
 
 # in the order of the list of steps
-PAGES = (start, running, data, columns, risk, knowledge, protect, hierarchies, check, release, dp, desk, policies)
-ROUTERS = tuple(module.router for module in (*PAGES, tables))
-STEPS.extend(module.STEP for module in PAGES if hasattr(module, "STEP"))
+PAGES = (start, steps, data, columns, risk, protect, hierarchies, check, release, dp, desk, policies)
+ROUTERS = tuple(module.router for module in PAGES)
+steps.STEPS.extend(module.STEP for module in PAGES if hasattr(module, "STEP"))

@@ -16,8 +16,7 @@ from markupsafe import Markup
 from shoal.app.opening import keep_policy
 from shoal.app.pages.charts import drawn
 from shoal.app.pages.request import begin, needs_again
-from shoal.app.pages.running import back
-from shoal.app.pages.steps import AppStep, is_done, page, same, step_named
+from shoal.app.pages.steps import AppStep, back, is_done, page, same, step_named
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.attacks.base import OF_TWIN, AttackOutcome, AttackResult, Criterion, twin_in

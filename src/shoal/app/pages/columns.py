@@ -11,8 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from shoal.app.pages.charts import PERCENT, ChartAxis, Point, line_chart
 from shoal.app.pages.request import ensure, needs_again
-from shoal.app.pages.running import back
-from shoal.app.pages.steps import DECIDED, AppStep, page, same
+from shoal.app.pages.steps import DECIDED, AppStep, back, page, same
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, render, workspace_of
 from shoal.detection.profiles import ColumnProfile, Profile

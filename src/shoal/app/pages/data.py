@@ -8,12 +8,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from pydantic import ValidationError
 
-from shoal.app.api_models import ReadingOptions
 from shoal.app.opening import allowed_reading
 from shoal.app.pages.request import ensure, needs_again
-from shoal.app.pages.running import back
-from shoal.app.pages.steps import AppStep, page, same
-from shoal.app.project import Workspace
+from shoal.app.pages.steps import AppStep, back, page, same
+from shoal.app.project import FileReading, Workspace
 from shoal.app.server import Fields, jobs_of, picker_of, render, workspace_of
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.errors import InputError
@@ -158,10 +156,10 @@ def read_otherwise(request: Request, identifier: str, form: Fields) -> Response:
         "codebook": form.get("codebook", [""])[0].strip() or None,
     }
     try:
-        how = ReadingOptions.model_validate(given)
+        how = FileReading(**given)
     except ValidationError:
         raise InputError(
             "This is not a way to read a file.", "Choose an encoding and one character between columns from the lists."
         ) from None
-    workspace.with_reading(allowed_reading(how.reading(), picker_of(request)))
+    workspace.with_reading(allowed_reading(how, picker_of(request)))
     return back(identifier, step="data")

@@ -15,17 +15,16 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from shoal.app.pages.request import begin, ensure, needs_again
-from shoal.app.pages.running import back, state_of
-from shoal.app.pages.steps import AppStep, page, same
+from shoal.app.pages.steps import AppStep, back, page, same, state_of
 from shoal.app.project import Workspace
 from shoal.app.reproduce_step import ReproducedStep
 from shoal.app.server import form_of, jobs_of, project_of, render, workspace_of
-from shoal.app.verbs import VerbOptions
-from shoal.app.verbs.asking import DeskOpenOptions, DeskQueryOptions, QueryKind, desk_of, settings_of
+from shoal.app.verb_options import VerbOptions
+from shoal.app.verbs import DeskOpenOptions, DeskQueryOptions, desk_of, settings_of
 from shoal.errors import InputError
 from shoal.results.html import markup
 from shoal.storage.writing import write_bytes
-from shoal.vocabulary import Accounting, Mechanism, words_of
+from shoal.vocabulary import Accounting, Mechanism, QueryKind, words_of
 from shoal.wording import counted
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from markupsafe import Markup
 
 from shoal.app.pages.charts import drawn
 from shoal.app.pages.request import begin
-from shoal.app.pages.running import back
-from shoal.app.pages.steps import AppStep, page, same
+from shoal.app.pages.steps import AppStep, back, page, same
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, workspace_of
 from shoal.errors import InputError

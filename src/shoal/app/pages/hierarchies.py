@@ -11,10 +11,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from shoal.app.pages.knowledge import is_place
 from shoal.app.pages.request import begin, needs_again
-from shoal.app.pages.running import back
-from shoal.app.pages.steps import VerbatimText
+from shoal.app.pages.risk import is_place
+from shoal.app.pages.steps import VerbatimText, back
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.errors import InputError

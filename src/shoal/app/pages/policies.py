@@ -8,8 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from shoal.app.opening import keep_policy
-from shoal.app.pages.running import back
-from shoal.app.pages.steps import VerbatimText
+from shoal.app.pages.steps import VerbatimText, back
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.errors import InputError

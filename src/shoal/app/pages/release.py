@@ -8,12 +8,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response, StreamingResponse
 
-from shoal.app.downloads import public_files, zipped
-from shoal.app.jobs import last_done
+from shoal.app.jobs import last_done, public_files, zipped
 from shoal.app.pages.check import findings_of, folder_of, warned
 from shoal.app.pages.request import needs_again
-from shoal.app.pages.running import back
-from shoal.app.pages.steps import AppStep, page, same
+from shoal.app.pages.steps import AppStep, back, page, same
 from shoal.app.project import Workspace
 from shoal.app.security import REPORT_POLICY
 from shoal.app.server import Fields, picker_of, project_of, workspace_of
@@ -135,3 +133,24 @@ def download(request: Request, identifier: str) -> StreamingResponse:
     headers = {"content-disposition": 'attachment; filename="release.zip"'}
     files = public_files(job) if job is not None and job.released == folder else []
     return StreamingResponse(zipped(files, folder.parent), media_type="application/zip", headers=headers)
+
+
+# A release of several tables: its verdict, found afresh, and a page for each table.
+
+
+@router.get("/tables")
+def tables(request: Request) -> HTMLResponse:
+    """The verdict on the folder that is named, or the page of one of its tables."""
+    from shoal.attacks.verification import verify
+    from shoal.releases.table_set import TableSet
+    from shoal.reports.tables import table_page, verdict_page
+
+    folder, name = (request.query_params.get(key, "") for key in ("folder", "table"))
+    picker_of(request).check_files([folder])
+    release = TableSet.find(folder)
+    if release is None:
+        raise InputError("There is no release of several tables in that folder.", "Name one that `publish` wrote.")
+    if name and name not in release.manifest.tables:
+        raise InputError("The release has no such table.", "Take one of those that its verdict lists.")
+    page = table_page(release.manifest, name) if name else verdict_page(release.manifest, verify(str(release.folder)))
+    return HTMLResponse(page, headers={"content-security-policy": REPORT_POLICY})

@@ -11,8 +11,7 @@ from typing import Any
 from fastapi import Request
 
 from shoal.app.jobs import Busy, Job, last_done
-from shoal.app.policy_texts import parsed
-from shoal.app.project import Workspace
+from shoal.app.project import Workspace, parsed
 from shoal.app.server import jobs_of
 from shoal.app.verbs import VERBS
 

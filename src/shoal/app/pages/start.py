@@ -50,7 +50,7 @@ def _listing(request: Request, folder: str) -> dict[str, Any] | None:
         return None
     found = picker_of(request).look(folder)
     return {
-        "shown": found.shown,
+        "shown": found.folder,
         "above": found.above,
         "folders": found.folders,
         "files": [{"name": one.name, "place": one.place, "size": in_units(one.size or 0)} for one in found.files],

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from shoal.attacks.cures import TriedCure
 from shoal.detection.profile import profile
 from shoal.errors import InputError, Message
 from shoal.methods.anatomy import check_not_published
@@ -111,6 +112,9 @@ def publish(source: Any, request: PublishRequest) -> Publication | TablesPublica
         data = made.private / f"data{_format(source)}"
         try:
             steps.run(data, seed=request.seed, sign=request.sign, excel_safe=request.excel_safe)
+            if request.policy is None and steps.draft and steps.cures and steps.cures[0].enough:
+                steps = _stricter(steps, steps.cures[0], made.private)
+                steps.run(data, seed=request.seed, sign=request.sign, excel_safe=request.excel_safe)
         except Refused:
             return _refused(steps, evidence, request.force)
         except InputError as error:
@@ -191,6 +195,16 @@ def _format(source: Any) -> str:
     """The extension of the data: it is written as it came, labels and all, where shoal writes that, else as CSV."""
     ending = Path(source).suffix.lower() if isinstance(source, (str, Path)) else ""
     return ending if format_of(Path(f"data{ending}")) is not None else ".csv"
+
+
+def _stricter(steps: PublicationSteps, cure: TriedCure, folder: Path) -> PublicationSteps:
+    """The steps anew, by the cheapest cure of a policy that nobody but shoal proposed; what was released is removed."""
+    for path in folder.iterdir():
+        path.unlink()
+    again = PublicationSteps(steps.table, cure.policy, {}, steps.source, steps.decided_by)
+    left = "" if steps.refusal is None else steps.refusal.reason.rstrip(".")
+    again.warnings = [f"the policy that shoal proposed was made stricter: {cure.words} (before: {left})"]
+    return again
 
 
 def _draft(
