@@ -324,7 +324,7 @@ def test_a_chapter_of_a_report(copy: Copy) -> None:
 from __future__ import annotations
 
 from shoal.reports.chapters.base import Chapter
-from shoal.reports.findings_model import ReportFindings
+from shoal.reports.findings import ReportFindings
 from shoal.results import Headline
 
 

@@ -13,7 +13,7 @@ from accepted import ACCEPTED
 from shoal.attacks import ATTACKS
 from shoal.reports.chapters import Chapter, chapters_of
 from shoal.reports.charts.pictures import ticks
-from shoal.reports.findings_model import typed_findings
+from shoal.reports.findings import typed_findings
 from shoal.reports.report import report_html
 from shoal.results import Cell, Exhibit, Grid, Headline
 from shoal.results.sections import LinePicture, LinePoint, RatePicture, RateRow

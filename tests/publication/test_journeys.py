@@ -69,7 +69,7 @@ def test_what_tells_a_quasi_identifier_is_recoded_with_it_and_the_report_counts_
 
 def test_long_reasons_stand_once_in_a_report() -> None:
     from shoal.reports.chapters.summary import _reason
-    from shoal.reports.findings_model import ReportedColumn
+    from shoal.reports.findings import ReportedColumn
 
     said = "100% of the records with a value fit the variable of this name in a survey of these years."
     first: dict[str, str] = {}

@@ -17,8 +17,7 @@ import shoal
 from accepted import ACCEPTED
 from shoal.cli.group import app
 from shoal.reports.chapters import chapters_of
-from shoal.reports.findings import KEYS, read_findings
-from shoal.reports.findings_model import typed_findings
+from shoal.reports.findings import KEYS, read_findings, typed_findings
 from shoal.reports.publication.small_counts import for_the_public, grouped_sizes, without_small_counts
 from shoal.reports.report import CROSSWALKS, arranged, document, report_html, report_pdf
 from shoal.vocabulary import LEAST_SHOWN

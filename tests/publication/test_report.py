@@ -13,7 +13,7 @@ import pytest
 from shoal.reports.chapters import chapters_of
 from shoal.reports.chapters.base import listing
 from shoal.reports.charts.style import in_both_lights, width, with_lengths
-from shoal.reports.findings_model import typed_findings
+from shoal.reports.findings import typed_findings
 from shoal.reports.report import report_html, report_pdf
 from shoal.results import Exhibit
 from shoal.results.sections import Picture, ResultPicture

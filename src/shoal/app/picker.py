@@ -155,6 +155,5 @@ def _is_hidden(name: str) -> bool:
 
 def _not_allowed() -> InputError:
     return InputError(
-        "This is not a file below the folders that the app may look into.",
-        "Allow its folder at start: --allow DIR.",
+        "This is not a file below the folders that the app may look into.", "Allow its folder at start: --allow DIR."
     )

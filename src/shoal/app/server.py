@@ -169,12 +169,7 @@ def create_app(settings: Settings) -> FastAPI:
     """The app of one project; its children and a temporary project end with it."""
     project = Project.open(settings.project)
     app = FastAPI(
-        title="shoal",
-        version=__version__,
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        lifespan=_lifespan,
+        title="shoal", version=__version__, openapi_url=None, docs_url=None, redoc_url=None, lifespan=_lifespan
     )
     app.state.settings, app.state.project, app.state.jobs = settings, project, Jobs(project, settings.allow)
     app.state.counters, app.state.picker = Counters(settings.idle_seconds, settings.allow), Picker(settings.allow)

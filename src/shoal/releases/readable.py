@@ -82,7 +82,8 @@ def readable(source: Any, options: Options | None = None) -> Readable:
 
 def _forms(entries: Iterable[ColumnEntry]) -> tuple[dict[str, ColumnForm], dict[str, tuple[str, str]]]:
     """How the cells of released columns are written, and the two columns of those that became ranges in two."""
-    forms, pairs = {}, {}
+    forms: dict[str, ColumnForm] = {}
+    pairs: dict[str, tuple[str, str]] = {}
     for entry in entries:
         forms |= dict.fromkeys(entry.released_as, entry.form)
         if entry.form.kind == "columns":

@@ -17,7 +17,7 @@ from shoal.errors import InputError, Message
 from shoal.reports.chapters import Chapter, attacks_by_criterion, chapters_of
 from shoal.reports.charts.pictures import NARROW, WIDE, drawing
 from shoal.reports.charts.style import with_texts
-from shoal.reports.findings_model import typed_findings
+from shoal.reports.findings import typed_findings
 from shoal.results import Bar, Cell, Content, Exhibit, Figures, Grid, Headline, Meaning, Notes, Section
 from shoal.storage.writing import write_bytes
 from shoal.wording import in_words
@@ -352,9 +352,4 @@ def page_of(title: str, subtitle: str, version: str, chapters: Sequence[Chapter]
 
 
 def _chapter(chapter: Chapter) -> dict[str, Any]:
-    return {
-        "key": chapter.key,
-        "title": chapter.title,
-        "about": chapter.about,
-        "blocks": blocks_of(chapter.sections),
-    }
+    return {"key": chapter.key, "title": chapter.title, "about": chapter.about, "blocks": blocks_of(chapter.sections)}

@@ -31,29 +31,7 @@ from shoal.results.sections import (
 )
 
 __all__ = [
-    "Bar",
-    "Cell",
-    "Chart",
-    "Commands",
-    "Content",
-    "Exhibit",
-    "Figure",
-    "Figures",
-    "Files",
-    "Grid",
-    "Headline",
-    "Meaning",
-    "Notes",
-    "Result",
-    "Section",
-    "Tone",
-    "beside",
-    "fields_as_json",
-    "keyed",
-    "known_with",
-    "left_out",
-    "merged",
-    "results",
-    "where_known",
-    "without_unknown",
-]
+    "Bar", "Cell", "Chart", "Commands", "Content", "Exhibit", "Figure", "Figures", "Files", "Grid", "Headline",
+    "Meaning", "Notes", "Result", "Section", "Tone", "beside", "fields_as_json", "keyed", "known_with", "left_out",
+    "merged", "results", "where_known", "without_unknown",
+]  # fmt: skip

@@ -20,10 +20,7 @@ class VerbPlace(NamedTuple):
 
 
 _MODULES = {
-    MEASURE: {
-        "asking": ["sample-data"],
-        "measuring": ["profile", "detect", "risk", "leak", "lattice", "cells"],
-    },
+    MEASURE: {"asking": ["sample-data"], "measuring": ["profile", "detect", "risk", "leak", "lattice", "cells"]},
     CHANGE: {
         "releasing": ["hierarchy build", "hierarchy check"],
         "changing": ["anonymize", "perturb", "safe-harbor"],
@@ -40,9 +37,7 @@ _MODULES = {
         "releasing ": ["compare", "standards", "import-policy"],
     },
     ASK: {
-        "asking": [
-            *("desk open", "desk query", "desk show", "estimate", "app"),
-        ],
+        "asking": [*("desk open", "desk query", "desk show", "estimate", "app")],
         "respondents": ["local collect-spec", "local randomize", "local estimate", "joint simulate"],
         "asking ": [
             *(
@@ -53,7 +48,7 @@ _MODULES = {
                 "reproduce all",
                 "schema",
                 "doctor",
-            ),
+            )
         ],
     },
 }

@@ -61,7 +61,7 @@ class DeskOpenRequest(Request):
                 "Take the proposed type of every column that --types does not name.",
                 form=SWITCH,
                 json="confirm_types",
-            ),
+            )
         }
         | READING
         | QUERY
@@ -70,8 +70,7 @@ class DeskOpenRequest(Request):
 
     folder: Annotated[str | Path, Option("-o --output", "The new folder of the desk.", "DESK", json="")]
     epsilon: Annotated[
-        Decimal | str | float,
-        Option("--epsilon", "The whole budget: what may ever be learned about one person.", "X"),
+        Decimal | str | float, Option("--epsilon", "The whole budget: what may ever be learned about one person.", "X")
     ]
     types: Annotated[
         Mapping[str, str] | str | None,
@@ -83,8 +82,7 @@ class DeskOpenRequest(Request):
         ),
     ] = None
     delta: Annotated[
-        Decimal | str | float,
-        Option("--delta", "The chance that the promise fails; less than 1 / persons, or 0.", "X"),
+        Decimal | str | float, Option("--delta", "The chance that the promise fails; less than 1 / persons, or 0.", "X")
     ] = "0"
     person: Annotated[
         str | None, person_column("Person identifier column. Without it each row is taken as one person.")
@@ -137,7 +135,7 @@ class DeskQueryRequest(Request):
                 "Show cost and expected error; nothing is spent, no data is read.",
                 form=SWITCH,
                 json="preview",
-            ),
+            )
         }
         | _LEDGER
         | JSON
@@ -175,8 +173,7 @@ class DeskQueryRequest(Request):
     bins: Annotated[Any, Option("--bins", "histogram: 10, or edges 0,18,65,120.", "N|EDGES", form=TEXT)] = None
     step: Annotated[Amount, Option("--step", "quantile: step between candidate answers.", "X")] = None
     delta: Annotated[
-        Amount,
-        Option("--delta", "For private groups and Gaussian noise; a tenth of the desk's if not given.", "X"),
+        Amount, Option("--delta", "For private groups and Gaussian noise; a tenth of the desk's if not given.", "X")
     ] = None
     mechanism: Annotated[Mechanism, Option("--mechanism", "The kind of noise.")] = "laplace"
 
@@ -414,13 +411,7 @@ class SampleDataRequest(Request):
     output: Annotated[str | Path, Option("-o --output", "Where to write; the file extension says the format.", json="")]
     rows: Annotated[
         int | None,
-        Option(
-            "-n --rows",
-            "How many rows; as many as in the paper it stands for.",
-            "N",
-            least=1,
-            most=MOST_ROWS,
-        ),
+        Option("-n --rows", "How many rows; as many as in the paper it stands for.", "N", least=1, most=MOST_ROWS),
     ] = None
     seed: Annotated[int, a_seed("The same seed gives the same table.", checks=True)] = 0
     force: Annotated[bool, Option("--force", "Replace a file that exists.", json="")] = False

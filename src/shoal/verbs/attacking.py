@@ -54,11 +54,7 @@ class AttackAllRequest(Request):
     )
     id_column: Annotated[
         str | None,
-        Option(
-            "--id",
-            "Person identifier column of original and control; the policy's person if not given.",
-            "COLUMN",
-        ),
+        Option("--id", "Person identifier column of original and control; the policy's person if not given.", "COLUMN"),
     ] = None
     twin: Annotated[
         bool,

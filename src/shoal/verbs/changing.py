@@ -327,8 +327,7 @@ class ApplyRequest(Request):
         Any, Option("", "The plan that `anonymize` wrote: --method lattice, or mondrian --plan.", "PLAN", json="")
     ]
     unseen: Annotated[
-        Unseen,
-        Option("--unseen", "Records with values that the plan does not know, or whose class breaks the policy."),
+        Unseen, Option("--unseen", "Records with values that the plan does not know, or whose class breaks the policy.")
     ] = "refuse"
     decide: Annotated[Roles, DECIDE] = None
     options: Any = None
@@ -356,13 +355,7 @@ class RegenerateRequest(Request):
     output: Annotated[str | Path, Option("-o --output", "Where to write.", "FILE", json="")]
     seed: Annotated[
         int | None,
-        Option(
-            "--seed",
-            "Which cells get which value; drawn if not given.",
-            least=0,
-            most=LARGEST_SEED,
-            checks=True,
-        ),
+        Option("--seed", "Which cells get which value; drawn if not given.", least=0, most=LARGEST_SEED, checks=True),
     ] = None
     force: Annotated[bool, Option("--force", "Replace a file that exists.", json="")] = False
     options: Any = None

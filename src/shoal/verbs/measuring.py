@@ -180,8 +180,7 @@ class RiskRequest(Request):
         ),
     ] = None
     wildcard_alpha: Annotated[
-        float | str | None,
-        Option("--wildcard-alpha", "Weight of a match that involves missing values (0.5).", "SHARE"),
+        float | str | None, Option("--wildcard-alpha", "Weight of a match that involves missing values (0.5).", "SHARE")
     ] = None
     count: Annotated[str | None, COUNT] = None
     person: Annotated[
@@ -203,12 +202,7 @@ class RiskRequest(Request):
     ] = None
     population: Annotated[
         Any,
-        Option(
-            "--population",
-            "The people the table was drawn from: gives the journalist's risk.",
-            "FILE",
-            form=FILE,
-        ),
+        Option("--population", "The people the table was drawn from: gives the journalist's risk.", "FILE", form=FILE),
     ] = None
     population_count: Annotated[
         str | None, Option("--population-count", "Count column of the population.", "COLUMN")
@@ -240,8 +234,7 @@ class RiskRequest(Request):
         ),
     ] = None
     population_size: Annotated[
-        int | None,
-        Option("--population-size", "How many people the sample comes from.", "N", least=1, most=2**53),
+        int | None, Option("--population-size", "How many people the sample comes from.", "N", least=1, most=2**53)
     ] = None
     sampling: Annotated[
         float | str | None, Option("--sampling", "Which share of the population the sample is: 5%.", "SHARE")
@@ -352,8 +345,7 @@ class LeakRequest(Request):
         None
     )
     draw: Annotated[
-        Draw,
-        Option("--draw", "Whom simulated targets are drawn from; leak is the published way, which overstates."),
+        Draw, Option("--draw", "Whom simulated targets are drawn from; leak is the published way, which overstates.")
     ] = "everybody"
     unit: Annotated[LeakUnit, Option("--unit", "What leaks: persons whole, or records (simulated).")] = "persons"
     history: Annotated[
@@ -364,8 +356,7 @@ class LeakRequest(Request):
     person: Annotated[str | None, person_column("Person identifier column: a person's records stay together.")] = None
     count: Annotated[str | None, COUNT] = None
     null_rule: Annotated[
-        NullRule | None,
-        Option("--null-rule", "value (default), wildcard or drop.", "RULE", form=NULLS.form),
+        NullRule | None, Option("--null-rule", "value (default), wildcard or drop.", "RULE", form=NULLS.form)
     ] = None
     generalized: Annotated[Generalized, RANGES] = "auto"
     policy: Annotated[Any, POLICY] = None

@@ -70,9 +70,7 @@ class PseudonymizeRequest(Request):
     key: Annotated[
         Any,
         Option(
-            "--key-file",
-            "The secret key; made (readable by you only) if it is not there. Keep it apart.",
-            form=FILE,
+            "--key-file", "The secret key; made (readable by you only) if it is not there. Keep it apart.", form=FILE
         ),
     ] = None
     surrogates: Annotated[
@@ -83,8 +81,7 @@ class PseudonymizeRequest(Request):
         PseudonymMethod, Option("--method", "hmac-sha-256 or blake2b; unkeyed hashes are refused.", "NAME", form=TEXT)
     ] = "hmac-sha-256"
     domain: Annotated[
-        str,
-        Option("--domain", "Other pseudonyms for another project, by the same key.", "NAME", longest=1_000),
+        str, Option("--domain", "Other pseudonyms for another project, by the same key.", "NAME", longest=1_000)
     ] = ""
     rotate_to: Annotated[
         Any,
@@ -126,12 +123,7 @@ class ShiftDatesRequest(Request):
     )
 
     key: Annotated[
-        Any,
-        Option(
-            "--key-file",
-            "The secret key, 32 random bytes; made (mode 0600) if it is not there.",
-            form=FILE,
-        ),
+        Any, Option("--key-file", "The secret key, 32 random bytes; made (mode 0600) if it is not there.", form=FILE)
     ]
     person: Annotated[str, person_column("Person identifier column.")]
     columns: Annotated[
@@ -212,12 +204,7 @@ class ScrubRequest(Request):
     person: Annotated[str | None, person_column("Person identifier column; not written.")] = None
     replace: Annotated[Replacing, Option("--replace", "Replacement style for identifiers found in the text.")] = "tag"
     key: Annotated[
-        Any,
-        Option(
-            "--key-file",
-            "The secret key of surrogates; made (mode 0600) if it is not there.",
-            form=FILE,
-        ),
+        Any, Option("--key-file", "The secret key of surrogates; made (mode 0600) if it is not there.", form=FILE)
     ] = None
     keep: Annotated[
         ColumnOrColumns,
@@ -257,8 +244,7 @@ class KSafetyRequest(Request):
         Any, Option("--entities", "A table with the columns entity and term: who or what it is.", form=FILE)
     ]
     k: Annotated[
-        int,
-        Option("-k --k", "How many entities every set of terms must fit.", "K", least=1, most=MOST_ROWS, json="k"),
+        int, Option("-k --k", "How many entities every set of terms must fit.", "K", least=1, most=MOST_ROWS, json="k")
     ]
     text: Annotated[str, Option("--text", "The column of documents.", "COLUMN")] = "text"
     method: Annotated[SafetyMethod, Option("--method", "Few terms removed, fast, or the fewest.")] = "greedy"

@@ -56,8 +56,7 @@ class HierarchyBuildRequest(Request):
     beside = READING | QUERY | JSON
 
     output: Annotated[
-        str | Path,
-        Option("-o --output", "age.csv or age.yaml; for several columns a folder.", "FILE|FOLDER", json=""),
+        str | Path, Option("-o --output", "age.csv or age.yaml; for several columns a folder.", "FILE|FOLDER", json="")
     ]
     columns: Annotated[Columns, Option("--column", "Which columns, a,b,c; all if not given.", longest=MOST_NAMES)] = (
         None
@@ -159,8 +158,7 @@ class PublishRequest(Request):
     ] = None
     decide: Annotated[Roles, DECIDE] = None
     keep_evidence: Annotated[
-        File,
-        Option("--keep-evidence", "If the policy is not met, keep the findings so far here.", "FOLDER", json=""),
+        File, Option("--keep-evidence", "If the policy is not met, keep the findings so far here.", "FOLDER", json="")
     ] = None
     pdf: Annotated[bool, Option("--no-pdf", "Write the report as a page only.", form=OFF)] = True
     seed: Annotated[int | None, SEED] = None
@@ -194,8 +192,7 @@ class DpReleaseRequest(Request):
 
     policy: Annotated[Any, POLICY] = field(default=None, kw_only=False)
     epsilon: Annotated[
-        Decimal | str | float,
-        Option("--epsilon", "The whole budget: what the release may tell about one person.", "X"),
+        Decimal | str | float, Option("--epsilon", "The whole budget: what the release may tell about one person.", "X")
     ]
     output: Annotated[
         File, Option("-o --output", "The file of the table, or the folder of the tables.", "FILE|FOLDER", json="")
@@ -327,8 +324,7 @@ class VerifyRequest(Request):
     ] = None
     attack: Annotated[bool, Option("--attack", "Attack it too: the policy's limits on attacks must hold.")] = False
     control: Annotated[
-        Any,
-        Option("--control", "With --attack: people of the same kind who are not in the release.", form=FILE),
+        Any, Option("--control", "With --attack: people of the same kind who are not in the release.", form=FILE)
     ] = None
     targets: Annotated[int, most_targets("With --attack: attack at most so many people.")] = 2_000
     seed: int = 0

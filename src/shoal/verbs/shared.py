@@ -86,12 +86,12 @@ READING = TEXT_READING | {
         "--missing",
         "Words that mean missing, such as NA,unknown; user-missing: codes that a survey file declares so.",
         "WORDS",
-    ),
+    )
 }
 QUERY = {
     "query": Option(
         "--query", "FILE is a database: read what this select gives. Without order by, rows have no order.", "SELECT"
-    ),
+    )
 }
 ENGINE = {
     "engine": Option("--engine", "Engine that processes the rows: local (default) or spark.", "ENGINE"),
@@ -117,14 +117,14 @@ TYPE = {
         "What a column is: nominal, ordered, number, date, band, code, boolean or text, with settings such as "
         "'seen=date format=%m/%d/%Y'. Repeat it.",
         form=TYPES,
-    ),
+    )
 }
 CODEBOOK = {
     "codebook": Option(
         "--codebook",
         "What columns of codes hold: DDI XML, SPSS or Stata labels, or a CSV of name,label,values.",
         "FILE",
-    ),
+    )
 }
 
 # how a result is shown
@@ -178,12 +178,12 @@ KEEP_ORDER = {
         "Keep the order of rows; by default it is shuffled, because it can identify.",
         form=SWITCH,
         json="keep_order",
-    ),
+    )
 }
 EXCEL_SAFE = {
     "excel_safe": Option(
         "--excel-safe", "Defuse text that spreadsheets would run as formulas.", form=SWITCH, json="excel_safe"
-    ),
+    )
 }
 SHUFFLED = KEEP_ORDER | {"seed": SEED} | EXCEL_SAFE | SIGN
 _PANEL = "How the file is written"
@@ -196,7 +196,7 @@ FORMAT = {
     "missing_as": Option("--missing-as", "Text written for a missing value, such as NA.", "TEXT", panel=_PANEL),
 }
 SUPPRESSED = {
-    "suppressed_as": Option("--suppressed-as", 'What * is written as, such as "" or suppressed.', "TEXT", panel=_PANEL),
+    "suppressed_as": Option("--suppressed-as", 'What * is written as, such as "" or suppressed.', "TEXT", panel=_PANEL)
 }
 
 

@@ -83,13 +83,7 @@ def _line(picture: LinePicture, words: str) -> Markup:
     return line_chart(points, across, up, words)
 
 
-def line_chart(
-    points: Sequence[Point],
-    across: ChartAxis,
-    up: ChartAxis,
-    words: str,
-    target: str = "",
-) -> Markup:
+def line_chart(points: Sequence[Point], across: ChartAxis, up: ChartAxis, words: str, target: str = "") -> Markup:
     """A line through points; each point with an `href` is a link, whose answer replaces the element `target`.
 
     >>> chart = line_chart([Point(1, 0.5, "<b>", "?set=1", "one")], ChartAxis(0, 2, [], "n"), PERCENT, "what")

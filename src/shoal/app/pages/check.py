@@ -29,7 +29,7 @@ from shoal.releases.results import Verification
 from shoal.reports.chapters.attacks import explained, on_release, rates_grid
 from shoal.reports.chapters.closing import checks_grid
 from shoal.reports.chapters.exposure import leak_exhibit, single_leaks
-from shoal.reports.findings_model import ReportFindings, typed_findings
+from shoal.reports.findings import ReportFindings, typed_findings
 from shoal.results.html import markup
 from shoal.results.sections import Chart, Grid, RatePicture, RateRow, verdicts_grid
 from shoal.wording import counted, in_words, percent, share

@@ -149,7 +149,7 @@ def read_otherwise(request: Request, identifier: str, form: Fields) -> Response:
     workspace = workspace_of(request, identifier)
     words = [word.strip() for word in form.get("missing", [""])[0].split(",")]
     encoding, delimiter = (form.get(name, [""])[0] for name in ("encoding", "delimiter"))
-    given = {
+    given: dict[str, Any] = {
         "encoding": encoding or None,
         "delimiter": delimiter or None,
         "missing": [word for word in words if word],

@@ -26,7 +26,7 @@ from shoal.policy.loading import decided
 from shoal.policy.named import standards
 from shoal.policy.thresholds import DEFAULT
 from shoal.reports.chapters.utility import column_exhibit
-from shoal.reports.findings_model import ColumnPicture
+from shoal.reports.findings import ColumnPicture
 from shoal.results.html import markup
 from shoal.results.registry import from_json
 from shoal.results.sections import Chart, LinePicture, LinePoint

@@ -34,10 +34,7 @@ _WHAT = (
     ("README.md", "What is in the folder, and how to check it"),
 )
 _PRIVATE = (
-    (
-        ".private.json",
-        "What leads back to the rows of the original: the seed of the order, rows left out",
-    ),
+    (".private.json", "What leads back to the rows of the original: the seed of the order, rows left out"),
     ("findings.json", "What was measured, with small counts"),
     ("policy.yaml", "What was decided"),
     ("report.html", "The internal report"),

@@ -12,12 +12,11 @@ from shoal.reports.chapters.attacks import attacks, attacks_by_criterion
 from shoal.reports.chapters.base import Chapter
 from shoal.reports.chapters.change import change
 from shoal.reports.chapters.closing import after, limits, refused, repeat, signature
-from shoal.reports.chapters.exposure import before, knowledge, leak
-from shoal.reports.chapters.known_items import known_items
+from shoal.reports.chapters.exposure import before, knowledge, known_items, leak
 from shoal.reports.chapters.private_table import private_table
 from shoal.reports.chapters.summary import context, data, summary
 from shoal.reports.chapters.utility import utility
-from shoal.reports.findings_model import ReportFindings
+from shoal.reports.findings import ReportFindings
 
 __all__ = ["CHAPTERS", "Chapter", "attacks_by_criterion", "chapters_of"]
 

@@ -9,7 +9,7 @@ from shoal.attacks import ATTACKS, AttackOutcome, Criterion
 from shoal.attacks.base import OF_TWIN, ends_of, exceeds, twin_in
 from shoal.attacks.verification import likely_excess
 from shoal.reports.chapters.base import Chapter, listing
-from shoal.reports.findings_model import ReportFindings
+from shoal.reports.findings import ReportFindings
 from shoal.results import Cell, Chart, Exhibit, Grid, Headline, Meaning, Section
 from shoal.results.sections import RatePicture, RateRow, Tone
 from shoal.wording import in_words, percent, share, with_interval

@@ -9,7 +9,7 @@ from shoal.methods import METHODS
 from shoal.methods.outcomes import Candidate, MethodChoice, ModelCost
 from shoal.methods.results import Findings
 from shoal.reports.chapters.base import Chapter, listing
-from shoal.reports.findings_model import ReportFindings
+from shoal.reports.findings import ReportFindings
 from shoal.results import Cell, Chart, Exhibit, Grid, Headline, Meaning, Notes, Section
 from shoal.results.sections import LinePicture, LinePoint
 from shoal.wording import counted, figure, share

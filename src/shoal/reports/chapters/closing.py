@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shoal.policy.judgement.shown_classes import Check
 from shoal.reports.chapters.base import Chapter, listing, who
-from shoal.reports.findings_model import ReportedRisk, ReportFindings, SizesBeside
+from shoal.reports.findings import ReportedRisk, ReportFindings, SizesBeside
 from shoal.results import Chart, Exhibit, Figure, Figures, Grid, Headline, Notes, Section
 from shoal.results.sections import BarPicture, BarRow, holds_cell, verdicts_grid
 from shoal.wording import share

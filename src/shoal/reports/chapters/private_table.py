@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from shoal.reports.chapters.base import Chapter
-from shoal.reports.findings_model import ReportFindings
+from shoal.reports.findings import ReportFindings
 from shoal.results import Figures, Grid, Headline, Meaning, Notes, Section
 from shoal.wording import in_words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.reports.chapters.attacks import worst_parts
 from shoal.reports.chapters.base import Chapter, who
-from shoal.reports.findings_model import ReportedColumn, ReportedRisk, ReportFindings
+from shoal.reports.findings import ReportedColumn, ReportedRisk, ReportFindings
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Meaning, Notes, Section
 from shoal.results.sections import verdicts_grid
 from shoal.wording import counted, in_words, percent, risk_words, share, told_apart

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.reports.chapters.base import Chapter, listing
-from shoal.reports.findings_model import ColumnPicture, CorrelationPair, ReportFindings
+from shoal.reports.findings import ColumnPicture, CorrelationPair, ReportFindings
 from shoal.results import Chart, Exhibit, Grid, Headline, Meaning, Notes, Section
 from shoal.results.sections import BarPicture, BarRow, PairPicture, PairRow
 from shoal.utility.analysis import Analysis, mean_name

@@ -19,8 +19,7 @@ from shoal.releases.decode import decode
 from shoal.releases.open import Release
 from shoal.releases.private_table import SECTION, domains_of
 from shoal.reports.chapters.base import Chapter, listing
-from shoal.reports.findings import read_findings
-from shoal.reports.findings_model import ReportFindings, typed_findings
+from shoal.reports.findings import ReportFindings, read_findings, typed_findings
 from shoal.reports.publication.results import check_not_published
 from shoal.reports.report import check_report, page_html, page_of
 from shoal.results import Cell, Chart, Exhibit, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known

@@ -121,19 +121,15 @@ def publish(source: Any, request: PublishRequest) -> Publication | TablesPublica
             raise _without_draft(error, made.draft) from None
         if steps.draft:
             return _draft(steps, made, target or evidence, request, path)
-        document = steps.document()
         done = Publication(
             None, "holds", {"report": None, "findings": None}, steps.steps, None, steps.warnings or None, None,
-            document, steps.changed, None if path is None else shell_line(str(path)),
+            steps.document(), steps.changed, None if path is None else shell_line(str(path)),
         )  # fmt: skip
         if target is None:
             return done
         internal = done.findings
         steps.timed("report", lambda: _write_documents(made, data, public_edition(internal), internal, request.pdf))
-        cover_files(made.public / data.name, made.private, request.sign)
-        take_place(made, target, request.force)
-    files: dict[str, str | None] = {"report": str(target / "report.html"), "findings": str(target / "findings.json")}
-    return replace(done, output=str(target), files=files, steps=steps.steps)
+        return _placed(replace(done, steps=steps.steps), made, data, target, request)
 
 
 def _private(source: Any, table: Table, rules: Policy, request: PublishRequest, target: Path | None) -> Publication:
@@ -145,12 +141,19 @@ def _private(source: Any, table: Table, rules: Policy, request: PublishRequest, 
         done = steps.publication(original=None if not isinstance(source, (str, Path)) else shell_line(str(source)))
         if target is None:
             return done
-        shown = steps.document(public=True).to_dict()
-        _write_documents(made, data, shown, done.findings, request.pdf)
-        cover_files(made.public / data.name, made.private, request.sign)
-        take_place(made, target, request.force)
-    files: dict[str, str | None] = {"report": str(target / "report.html"), "findings": str(target / "findings.json")}
-    return replace(done, output=str(target), files=files)
+        _write_documents(made, data, steps.document(public=True).to_dict(), done.findings, request.pdf)
+        return _placed(done, made, data, target, request)
+
+
+def _placed(done: Publication, made: Folders, data: Path, target: Path, request: PublishRequest) -> Publication:
+    """The folder that may leave and its owner's at their places, every file covered by the manifest."""
+    cover_files(made.public / data.name, made.private, request.sign)
+    take_place(made, target, request.force)
+    return replace(done, output=str(target), files=_files(target))
+
+
+def _files(folder: Path) -> dict[str, str | None]:
+    return {"report": str(folder / "report.html"), "findings": str(folder / "findings.json")}
 
 
 def _check_places(
@@ -230,8 +233,7 @@ def _draft(
         cures.append(cure)
     found = replace(found, cures=cures or None)
     place_evidence(made, place, request.force)
-    files: dict[str, str | None] = {"report": str(place / "report.html"), "findings": str(place / "findings.json")}
-    return replace(found, output=str(place), files=files, steps=steps.steps)
+    return replace(found, output=str(place), files=_files(place), steps=steps.steps)
 
 
 def policy_as_text(policy: Policy, comment: str) -> str:

@@ -12,8 +12,7 @@ from shoal.errors import InputError, Message
 from shoal.methods.results import Anonymized
 from shoal.policy.manifest import TABLES_MANIFEST
 from shoal.releases.table_set import TableSet
-from shoal.reports.findings import FindingsDocument, read_findings
-from shoal.reports.findings_model import typed_findings
+from shoal.reports.findings import FindingsDocument, read_findings, typed_findings
 from shoal.reports.publication.small_counts import public_edition
 from shoal.reports.report import report_html, report_pdf
 from shoal.results import (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shoal.reports.findings_model import COUNTS_BY_CLASS, OWNER_ONLY
+from shoal.reports.findings import COUNTS_BY_CLASS, OWNER_ONLY
 from shoal.vocabulary import LEAST_SHOWN
 
 # class sizes as people speak of them; the last has no end
