@@ -51,6 +51,93 @@ def test_a_number_by_its_header_alone_is_a_persons_and_no_amount() -> None:
     assert "\nperson:" not in shoal.profile(counted).policy_text()
 
 
+def test_short_headers_of_a_panel_are_read_by_what_they_hold() -> None:
+    draw = np.random.default_rng(4)
+    frame = pl.DataFrame({
+        "nr": np.repeat(draw.permutation(12_000)[:150], 6),
+        "year": np.tile(np.arange(6) + 1980, 150),
+        "hisp": np.repeat(draw.integers(0, 2, 150), 6),
+        "hours": draw.integers(0, 4_900, 900),
+        "lwage": draw.normal(1.6, 0.5, 900),
+        "educ": np.repeat(draw.integers(3, 16, 150), 6),
+        "married": draw.integers(0, 2, 900),
+        "union": draw.integers(0, 2, 900),
+        "exper": draw.integers(0, 18, 900),
+    })  # fmt: skip
+    found = {column.name: column for column in shoal.profile(frame).columns}
+    assert found["nr"].unit == "person"
+    assert found["hours"].proposed_type == "number"
+    assert found["lwage"].kind != "age"
+
+
+def test_a_number_of_somebody_that_is_nobody_elses_is_an_identifier() -> None:
+    draw = np.random.default_rng(5)
+    spread = np.unique((10_000 * draw.lognormal(1, 1, 900)).astype(int))[:600]
+    frame = pl.DataFrame({"pidnum": spread, "reach": spread, "age": np.arange(600) % 60 + 20})
+    found = {column.name: column.role for column in shoal.profile(frame).columns}
+    assert found["pidnum"] == "identifier"
+    assert found["reach"] == "other"
+
+
+def test_things_that_are_bought_stand_for_nobody_and_are_no_amounts() -> None:
+    draw = np.random.default_rng(6)
+    products = draw.integers(800_000, 9_900_000, 1_500)
+    litres = np.exp(draw.uniform(3, 10, 60)).astype(int)
+    frame = pl.DataFrame({
+        "product_id": draw.choice(products, 4_000),
+        "quantity": np.concatenate([draw.integers(1, 4, 3_940), litres]),
+        "age": np.arange(4_000) % 60 + 20,
+    })  # fmt: skip
+    found = {column.name: column for column in shoal.profile(frame).columns}
+    assert (found["product_id"].role, found["product_id"].proposed_type) == ("other", "nominal")
+    assert found["quantity"].role == "other"
+    odd = [501_510_691, 733_910_002, 948_201_377]
+    hidden = frame.with_columns(pl.Series("quantity", [*odd, *frame["quantity"][3:]]))
+    assert {column.name: column.role for column in shoal.profile(hidden).columns}["quantity"] == "identifier"
+
+
+def test_a_proposed_policy_is_made_stricter_by_its_own_cure_and_a_given_one_is_not(tmp_path: Path) -> None:
+    draw = np.random.default_rng(7)
+    frame = pl.DataFrame({
+        "age": draw.integers(20, 80, 600),
+        "sex": draw.choice(["f", "m"], 600),
+        "colour": draw.choice([f"c{n}" for n in range(40)], 600),
+        "shape": draw.choice([f"s{n}" for n in range(30)], 600),
+    })  # fmt: skip
+    answers = {"recipient": "public", "colour": "other", "shape": "other"}
+    given = {"columns": {"age": "quasi-identifier", "sex": "quasi-identifier"}, "threshold": "public",
+             "models": [{"model": "k-anonymity", "k": 11}]}  # fmt: skip
+    assert shoal.publish(frame, given).verdict == "draft"
+    found = shoal.publish(frame, answers=answers, output=tmp_path / "release", pdf=False)
+    assert found.verdict == "holds"
+    (note,) = [note for note in found.warnings or [] if "made stricter" in note]
+    assert "colour" in note
+    assert "singling-out" in note
+    changed = [entry for entry in found.findings["change"]["columns"] if entry["column"] in ("colour", "shape")]
+    assert {entry["decided_by"] for entry in changed if entry["role"] != "other"} == {"proposal"}
+    assert shoal.verify(tmp_path / "release").holds
+
+
+def test_the_twin_is_attacked_by_the_same_columns_as_the_release(tmp_path: Path) -> None:
+    draw = np.random.default_rng(8)
+    frame = pl.DataFrame({
+        "age": draw.integers(20, 80, 800),
+        "ill": draw.choice(["a", "b", "c"], 800, p=[0.7, 0.2, 0.1]),
+        "income": draw.lognormal(10, 1, 800).round(2),
+    })  # fmt: skip
+    policy = {
+        "columns": {"age": "quasi-identifier", "ill": "sensitive",
+                    "income": {"role": "sensitive", "treat": {"method": "microaggregate", "k": 20}}},
+        "models": [{"model": "k-anonymity", "k": 5}],
+    }  # fmt: skip
+    place = tmp_path / "data.csv"
+    shoal.release(shoal.anonymize(frame, policy), place)
+    found = {one.name: one for one in shoal.attack(place, original=frame).attacks}
+    assert "similarity" not in found  # income leaves as means
+    assert "similarity (twin)" not in found
+    assert abs(found["likely-value"].baseline - found["likely-value (twin)"].baseline) < 0.05
+
+
 def test_what_tells_a_quasi_identifier_is_recoded_with_it_and_the_report_counts_persons(tmp_path: Path) -> None:
     frame = panel().drop("birth_year", "year").with_columns(
         age=pl.Series(np.repeat(np.arange(120) % 30 + 20, 4)), q7=pl.Series(np.repeat(np.arange(120) % 30 * 3, 4))

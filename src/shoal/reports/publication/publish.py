@@ -61,7 +61,7 @@ def publish(source: Any, request: PublishRequest) -> Publication | TablesPublica
     while a question is open that only a person can answer, nothing is done; `Options(codebook=…)` leaves fewer.
     The policy is kept in the owner's folder.
     Where an attack goes past its limit and the policy does not accept that, the folder is a draft: the evidence and the
-    report, and no data. The folder and, beside it, its owner's (`release.private`, with the internal report, the
+    report, and no data; a policy that shoal proposed is made stricter first, by the cheapest cure that was tried. The folder and, beside it, its owner's (`release.private`, with the internal report, the
     policy, the plan and the private record) are written whole or not at all. Where the policy is not met nothing is
     written, but what was
     found so far goes to the folder `keep_evidence`. `excel_safe`: no cell is a formula to a spreadsheet.
@@ -204,7 +204,9 @@ def _stricter(steps: PublicationSteps, cure: TriedCure, folder: Path) -> Publica
     """The steps anew, by the cheapest cure of a policy that nobody but shoal proposed; what was released is removed."""
     for path in folder.iterdir():
         path.unlink()
-    again = PublicationSteps(steps.table, cure.policy, {}, steps.source, steps.decided_by)
+    changed = [name for name, role in cure.policy.columns.items() if role != steps.rules.columns.get(name)]
+    decided_by: dict[str, DecidedBy] = {**steps.decided_by, **dict.fromkeys(changed, "proposal")}
+    again = PublicationSteps(steps.table, cure.policy, {}, steps.source, decided_by)
     left = "" if steps.refusal is None else steps.refusal.reason.rstrip(".")
     again.warnings = [f"the policy that shoal proposed was made stricter: {cure.words} (before: {left})"]
     return again
