@@ -382,9 +382,9 @@ def lions(request: Request, identifier: str) -> HTMLResponse:
         '{% extends "base.html" %}{% block main %}<h1>{{ step.title }}</h1>{% include "jobs.html" %}'
         '{% if found %}<div class="shown">{{ found }}</div>{% endif %}{% endblock %}',
     )
-    copy.change("app/pages/__init__.py", "    knowledge,\n", "    knowledge,\n    lions,\n")
+    copy.change("app/pages/__init__.py", "    hierarchies,\n", "    hierarchies,\n    lions,\n")
     copy.change(
-        "app/pages/__init__.py", "(start, running, data, columns, risk,", "(start, running, data, columns, risk, lions,"
+        "app/pages/__init__.py", "(start, steps, data, columns, risk,", "(start, steps, data, columns, risk, lions,"
     )
     shown = copy.publish({"columns": ROLES, "models": [K]}, None, "lions", "risk")
     assert "<h1>What do lions see?</h1>" in shown["lions"]
