@@ -5,7 +5,20 @@ To add a page, write its module and its template, and name the module here.
 
 from __future__ import annotations
 
-from shoal.app.pages import check, columns, data, desk, dp, hierarchies, policies, protect, release, risk, start, steps
+from shoal.app.pages import (
+    check,
+    columns,
+    data,
+    desk,
+    dp,
+    hierarchies,
+    policies,
+    protect,
+    release,
+    risk,
+    start,
+    steps,
+)
 
 # in the order of the list of steps
 PAGES = (start, steps, data, columns, risk, protect, hierarchies, check, release, dp, desk, policies)
