@@ -406,3 +406,23 @@ def test_a_survey_with_known_figures(data: Path) -> None:
         pytest.approx(average.worst["risk"]),
         pytest.approx(highest.worst["risk"]),
     ]
+
+
+@pytest.mark.parametrize("method", ["mondrian", "microaggregate", None])
+def test_groups_are_as_small_as_the_population_allows(method: str | None, tmp_path: Path) -> None:
+    """A limit of 0.01 asks for groups of 100 of the table, and of far fewer where each stands for 100 people."""
+    draw = np.random.default_rng(5)
+    frame = pl.DataFrame({"age": draw.integers(18, 90, 2_000), "pay": draw.lognormal(10, 1, 2_000).round(), "w": 100.0})
+    limit = {"model": "highest-risk", "threshold": 0.01}
+    over = policy_of(models=[limit], risk_over="population", weight="w").model_copy(
+        update={"columns": {"age": "quasi-identifier", "pay": "quasi-identifier", "w": "other"}}
+    )
+    result = shoal.anonymize(frame, over, **({} if method is None else {"method": method}))
+    assert result.verdict == "holds"
+    assert result.policy == over
+    assert result.findings.k < 20
+    written = tmp_path / "release.csv"
+    shoal.release(result, written)
+    assert shoal.verify(written, policy=over, original=frame).verdict == "holds"
+    alone = shoal.anonymize(frame, over.model_copy(update={"risk_over": "sample"}), method="mondrian")
+    assert alone.findings.k >= 100

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from shoal import progress
 from shoal.detection.undecided import Decisions, decisions_about, undecided_in
 from shoal.engine import TooManyTuples, engine_of, rows_where_they_are
-from shoal.errors import InputError, Message, Setting, as_names
+from shoal.errors import InputError, Message, PolicyNotMet, Setting, as_names
 from shoal.methods import Method, method_named
 from shoal.methods.chooser import TrialTask, candidate_of, choose, cost_by_model
 from shoal.methods.past_memory import changed_on_disk, check_past_memory, job_overflow, past_memory
 from shoal.methods.results import Anonymized
-from shoal.models import AnyModel, KAnonymity
+from shoal.models import AnyModel, HighestRisk, KAnonymity
 from shoal.policy import Policy, as_policy
+from shoal.policy.judgement.evidence import people_of_rows
 from shoal.policy.loading import decided, with_sets
 from shoal.policy.manifest import decided_names
+from shoal.population.individual import least_people
 from shoal.ranges.hierarchy.given import check_files, columns_with_trees, given_hierarchies, rows_of
 from shoal.storage import Table
 from shoal.storage.reading import Options, declaring, read
@@ -129,6 +134,16 @@ class AnonymizeTask(NamedTuple):
         return self._replace(table=engine.rows(self.table, None, None, needed=names, by_tuple=by_tuple))
 
     def _changed(self) -> Anonymized:
+        """The table changed; where a highest risk is limited over the population, in groups of as few as keep it."""
+        for members in _members_over_population(self.table, self.policy):
+            models = [one.with_members(members) if isinstance(one, HighestRisk) else one for one in self.policy.models]
+            with suppress(PolicyNotMet):
+                made = self._replace(policy=self.policy.model_copy(update={"models": models}))._changed_once()
+                if made.verdict == "holds":
+                    return replace(made, policy=self.policy)
+        return self._changed_once()
+
+    def _changed_once(self) -> Anonymized:
         progress.report("anonymising", 0)
         if self.on_disk is not None and self.method is not None:
             return changed_on_disk(self.method, self.table, self.policy, self.conditions, self.on_disk)
@@ -148,6 +163,31 @@ class AnonymizeTask(NamedTuple):
         limit = _time_limit(options.pop("time_limit", TIME_LIMIT))
         prefer = options.pop("prefer", None)
         return choose(self.table, self.policy, options, limit, self.conditions, self.k_without_policy, prefer)
+
+
+# sizes of groups that are tried over a population, as multiples of those that should be enough by the mean weight
+_TRIED = (1, 1.5, 2, 3)
+
+
+def _members_over_population(table: Table, policy: Policy) -> list[int]:
+    """How many members groups may have whose highest risk is limited over the population, the fewest first.
+
+    Fewer than 1 / limit, which is asked of groups where nothing is known of the population. Persons with several rows
+    and tables of counts are grouped by that all the same.
+    """
+    limits = [model.threshold for model in policy.models if isinstance(model, HighestRisk)]
+    plain = policy.person is None and policy.count is None and table.elsewhere is None
+    found = (
+        people_of_rows(table, policy, table.total) if limits and policy.risk_over == "population" and plain else None
+    )
+    if found is None:
+        return []
+    wanted = 1 / min(limits)
+    sizes = np.arange(1, math.ceil(wanted) + 1)
+    people = float(found.people.sum())
+    enough = sizes[least_people(sizes, sizes * people / max(table.total, 1), people) >= wanted]
+    fewest = int(enough.min(initial=len(sizes)))
+    return [members for times in _TRIED if (members := math.ceil(times * fewest)) < len(sizes)]
 
 
 def asked(

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.methods.partition.groups import FailsPolicy
-from shoal.models import AnyModel, Evidence, KAnonymity
+from shoal.models import AnyModel, Evidence, HighestRisk, KAnonymity
 from shoal.models.evidence import spread_of_persons, whole_of, whole_of_persons
 from shoal.models.spread import Spread, Whole
 from shoal.policy import Policy
@@ -335,7 +335,7 @@ class GroupCheck:
     @classmethod
     def of(cls, table: Table, policy: Policy, units: Units) -> GroupCheck | None:
         """None where the policy asks for k-anonymity only."""
-        models = [model for model in policy.models if not isinstance(model, KAnonymity)]
+        models = [model for model in policy.models if not isinstance(model, (KAnonymity, HighestRisk))]  # k implies it
         if not models:
             return None
         sensitive = {name: table.select([name])[0] for model in models for name in model.needs}

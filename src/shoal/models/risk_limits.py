@@ -13,7 +13,7 @@ from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from shoal.models.base import Evidence, Merging, Model, estimated_by, no_estimate
 from shoal.storage import Array
@@ -61,6 +61,14 @@ class HighestRisk(RiskLimit):
     """
 
     model: Literal["highest-risk"] = "highest-risk"
+    # members of a class that are hoped to stand for enough people of the population; the verdict does not rest on it
+    _hoped: int | None = PrivateAttr(default=None)
+
+    def with_members(self, members: int) -> HighestRisk:
+        """The same limit, over a population of which classes of so many members show enough."""
+        made = self.model_copy()
+        made._hoped = members
+        return made
 
     @property
     def least_members(self) -> int | None:
@@ -69,6 +77,8 @@ class HighestRisk(RiskLimit):
         >>> HighestRisk(threshold=0.2).least_members, HighestRisk(threshold=0.09).least_members
         (5, 12)
         """
+        if self._hoped is not None:
+            return self._hoped
         least = math.ceil(1 / self.threshold * (1 - 1e-12))
         return least if least > 1 else None
 
