@@ -61,10 +61,10 @@ def publish(source: Any, request: PublishRequest) -> Publication | TablesPublica
     while a question is open that only a person can answer, nothing is done; `Options(codebook=…)` leaves fewer.
     The policy is kept in the owner's folder.
     Where an attack goes past its limit and the policy does not accept that, the folder is a draft: the evidence and the
-    report, and no data; a policy that shoal proposed is made stricter first, by the cheapest cure that was tried. The folder and, beside it, its owner's (`release.private`, with the internal report, the
-    policy, the plan and the private record) are written whole or not at all. Where the policy is not met nothing is
-    written, but what was
-    found so far goes to the folder `keep_evidence`. `excel_safe`: no cell is a formula to a spreadsheet.
+    report, and no data; a policy that shoal proposed is made stricter first, by the cheapest cure that was tried. The
+    folder and, beside it, its owner's (`release.private`, with the internal report, the policy, the plan and the
+    private record) are written whole or not at all. Where the policy is not met nothing is written, but what was found
+    so far goes to the folder `keep_evidence`. `excel_safe`: no cell is a formula to a spreadsheet.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52] * 3, "illness": ["flu", "cold"] * 6})
