@@ -69,13 +69,18 @@ class Mutant:
 
     @property
     def function(self) -> str:
-        """The innermost function around the change, as `reach` names it: its file and its first line."""
-        around = [
-            (node.lineno, min([node.lineno, *(one.lineno for one in node.decorator_list)]))
-            for node in ast.walk(ast.parse((SOURCE / self.file).read_text()))
-            if isinstance(node, ast.FunctionDef) and node.lineno <= self.line <= (node.end_lineno or node.lineno)
-        ]
-        return f"{self.file}:{max(around)[1]}"
+        """The innermost function around the change, by its file and its qualified name."""
+
+        def inner(body: Sequence[ast.AST], name: str) -> str:
+            for node in body:
+                inside = node.lineno <= self.line <= node.end_lineno  # type: ignore[attr-defined]
+                if inside and isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                    own = f"{name}{node.name}"
+                    is_function = isinstance(node, ast.FunctionDef)
+                    return inner(node.body, f"{own}.<locals>." if is_function else f"{own}.") or own
+            return ""
+
+        return f"{self.file}:{inner(ast.parse((SOURCE / self.file).read_text()).body, '')}"
 
     def __str__(self) -> str:
         text = (SOURCE / self.file).read_text().splitlines()[self.line - 1].strip()

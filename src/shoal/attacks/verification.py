@@ -103,15 +103,15 @@ def verify_tables(tables: TableSet, request: VerifyRequest) -> Verification:
             Message("Leave out `{attack}` and `{known_from}`, and run `shoal attack all`."),
         )
     policy = tables.manifest.policy if request.policy is None else as_policy(request.policy)
+    checks = tables.checks(policy, request.signed_by)
     if tables.manifest.kind == "anatomy":
-        from shoal.releases.anatomy import verify_anatomy
-
-        found = verify_anatomy(tables, policy, request.original, request.options)
+        from shoal.releases.anatomy import verify_anatomy as judge
     else:
-        from shoal.releases.linked import verify_linked
+        from shoal.releases.linked import verify_linked as judge
 
-        found = verify_linked(tables, policy, request.original, request.options)
-    checks = [*tables.checks(request.signed_by), *found.checks]
+    found = judge(tables, policy, request.original, request.options)
+    own = found if request.policy is None else judge(tables, tables.manifest.policy, None, request.options)
+    checks += [*found.checks, tables.figures_check(own)]
     holds = found.holds and all(check.holds for check in checks)
     return replace(found, checks=checks, verdict="holds" if holds else "refused")
 

@@ -37,7 +37,6 @@ MANIFEST_VERSION: Literal[2] = 2
 # of a release of several tables (`shoal.releases.table_set`)
 TABLES_MANIFEST, TABLES_RECORD = "tables.json", "tables.private.json"
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-_STRICT = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 # the method of a manifest whose table was drawn under differential privacy
@@ -50,14 +49,18 @@ PERSONAL = ("pseudonymize", "shift-dates", "scrub")
 DecidedBy = Literal["policy", "answer", "proposal", "detection"]
 
 
-class ColumnEntry(BaseModel):
+class _Entry(BaseModel):
+    """A part of a manifest: unknown keys are refused, nothing changes afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class ColumnEntry(_Entry):
     """One column of the input: its role, what was done to it, and under which names and types it is released.
 
     `decided_by`: a policy said so, the answer or option of a person, or what shoal proposed with confidence and nobody
     changed; or nobody did, and detection found nothing that points at people.
     """
-
-    model_config = _STRICT
 
     name: str
     role: str
@@ -88,10 +91,8 @@ class WrittenAs(OutputFormat):
     decimal_columns: tuple[str, ...] = ()
 
 
-class StoredIn(BaseModel):
+class StoredIn(_Entry):
     """The table of a database that the data is in: by names alone, without host, user or password."""
-
-    model_config = _STRICT
 
     system: Literal["postgresql", "sqlite", "duckdb"]
     database: str
@@ -99,10 +100,8 @@ class StoredIn(BaseModel):
     table: str
 
 
-class ModelEntry(BaseModel):
+class ModelEntry(_Entry):
     """The verdict of one model when the file was written."""
-
-    model_config = _STRICT
 
     name: str
     parameters: dict[str, JsonValue]
@@ -110,30 +109,24 @@ class ModelEntry(BaseModel):
     worst: dict[str, JsonValue]
 
 
-class CheckEntry(BaseModel):
+class CheckEntry(_Entry):
     """One check when the file was written."""
-
-    model_config = _STRICT
 
     name: str
     holds: bool
     detail: str
 
 
-class Signature(BaseModel):
+class Signature(_Entry):
     """An Ed25519 signature over everything else in the manifest."""
-
-    model_config = _STRICT
 
     algorithm: Literal["ed25519"]
     public_key: Hash
     value: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
 
 
-class Statements(BaseModel):
+class Statements(_Entry):
     """What a manifest of any kind is: statements that have a digest and may be signed."""
-
-    model_config = _STRICT
 
     signature: Signature | None = None
 
@@ -259,13 +252,11 @@ class Manifest(Statements):
         return hashlib.sha256(alone.canonical_bytes(signature=False)).hexdigest()
 
 
-class PrivateRecord(BaseModel):
+class PrivateRecord(_Entry):
     """For the owner of a release only: how rows can be found again, and what exactly was released.
 
     The manifest has its hash (`parts`). Every key stands there: one that is gone was taken away.
     """
-
-    model_config = _STRICT
 
     data: str
     data_sha256: Hash

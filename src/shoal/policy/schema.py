@@ -117,28 +117,12 @@ class Policy(BaseModel):
     # how releases are written: delimiter, decimal comma, what * is written as
     output: OutputFormat = OutputFormat()
 
-    @field_validator(
-        "columns",
-        "types",
-        "treat",
-        "items",
-        "knowledge",
-        "models",
-        "masking",
-        "hierarchies",
-        "domains",
-        "structural_zeros",
-        "importance",
-        "levels",
-        "safe_harbor",
-        "text",
-        "output",
-        mode="before",
-    )
+    @field_validator("*", mode="before")
     @classmethod
     def _empty(cls, value: Any, info: ValidationInfo) -> Any:
         """`columns:` with nothing behind it is an empty section."""
-        return type(cls.model_fields[str(info.field_name)].default)() if value is None else value
+        default = cls.model_fields[str(info.field_name)].default
+        return type(default)() if value is None and isinstance(default, (dict, list, OutputFormat)) else value
 
     @model_validator(mode="before")
     @classmethod

@@ -25,32 +25,32 @@ Share = Annotated[float, BeforeValidator(share_of)]
 ShareOrNone = Annotated[float | None, BeforeValidator(lambda given: None if given is None else share_of(given))]
 
 
-class MaskingStep(BaseModel):
-    """One step of `--method mask`: a column to groups that start at these values, to a code without its last digits, or
-    (neither given) to `*`."""
+class Section(BaseModel):
+    """A part of a policy: unknown keys are refused, nothing changes afterwards."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class MaskingStep(Section):
+    """One step of `--method mask`: a column to groups that start at these values, to a code without its last digits, or
+    (neither given) to `*`."""
 
     column: str
     groups: list[int] | None = None
     digits: int | None = None
 
 
-class ItemsSection(BaseModel):
+class ItemsSection(Section):
     """How a column of items is written, `{role: items, separator: '|'}`: several in a cell, else one in each row of its
     person; and which of them are `sensitive`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     separator: Annotated[str, Field(min_length=1)] | None = None
     sensitive: list[str] = []
 
 
-class LeakLimit(BaseModel):
+class LeakLimit(Section):
     """What a stolen part of the release may expose: `leaked` (a number of persons or a share such as 10%) gives all
     `targets` away with a probability of at most `threshold`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     leaked: int | str
     targets: int = 1
@@ -79,16 +79,14 @@ class LeakLimit(BaseModel):
         return value
 
 
-class AttackLimit(BaseModel):
+class AttackLimit(Section):
     """A limit that may be passed, and why whoever signs accepts that: `{limit: 5%, accept: "reason"}`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     limit: ShareOrNone = None
     accept: Annotated[str, Field(min_length=1)] | None = None
 
 
-class AttackLimits(BaseModel):
+class AttackLimits(Section):
     """How much more an attack may succeed on people in the release than on others: the upper end of the excess, for
     each criterion, a share or a share with the reason why more is accepted. `shoal verify --attack` and `shoal publish`
     enforce them; a criterion without a limit is measured by the one, and held against the threshold by the other.
@@ -97,8 +95,6 @@ class AttackLimits(BaseModel):
     >>> limits.limits(), limits.accepted("singling-out"), limits.accepted("inference")
     ({'singling-out': 0.05, 'inference': 0.1}, 'who receives it knows nobody', None)
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     singling_out: AttackLimit | ShareOrNone = None
     linkability: AttackLimit | ShareOrNone = None
@@ -121,10 +117,10 @@ class AttackLimits(BaseModel):
         return said.accept if isinstance(said, AttackLimit) else None
 
 
-class MethodSection(BaseModel):
+class MethodSection(Section):
     """The method of `shoal anonymize` and its options: `{name: lattice, suppression: 5%}`, or the name alone."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="allow")
 
     name: str
 
@@ -137,10 +133,10 @@ class MethodSection(BaseModel):
 DP = "dp"
 
 
-class DpMethod(BaseModel):
+class DpMethod(Section):
     """The options of the method `dp`, by which `shoal publish` draws a table under differential privacy."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
     epsilon: str
     delta: str = "1e-9"
@@ -164,7 +160,7 @@ _TREATMENTS: dict[str, tuple[str | None, str]] = {
 TreatWord = Literal["microaggregate", "noise", "swap", "pram", "shuffle", "top-code", "bottom-code", "pseudonym"]
 
 
-class TreatSection(BaseModel):
+class TreatSection(Section):
     """How a column that is no quasi-identifier leaves: `{method: microaggregate, k: 5}`, `{method: noise, share: 10%}`.
 
     Amounts with one word for `group` are microaggregated together: records are near in all of them.
@@ -172,8 +168,6 @@ class TreatSection(BaseModel):
     >>> TreatSection(method="noise", share="10%").in_words
     'random noise of 10% of the standard deviation'
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     method: TreatWord
     k: Annotated[int, Field(ge=2, strict=True)] | None = None
@@ -219,13 +213,11 @@ SafeHarborWord = Literal[
 ]  # fmt: skip
 
 
-class SafeHarborSection(BaseModel):
+class SafeHarborSection(Section):
     """What was decided for safe harbor: per column the clause under which it is removed, or how it is kept.
 
     `zip` keeps three digits, `date` and `date-of-birth` the year, `age` ages up to 89, `keep` all of it.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     columns: dict[str, SafeHarborWord] = {}
     year_of_data: int | None = None
@@ -233,14 +225,12 @@ class SafeHarborSection(BaseModel):
     century_from: int | None = None
 
 
-class TextSection(BaseModel):
+class TextSection(Section):
     """How columns with the role `text` are scrubbed: by what identifiers are replaced, and whose values are looked for.
 
     `known`: columns with values of the person, of relatives, of doctors, beside all identifiers. `person`: whose row
     it is (the policy's, if not given). Surrogates need a key, which no policy holds.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     replace: KeylessReplacing = "tag"
     known: tuple[str, ...] | None = None
@@ -253,14 +243,12 @@ class TextSection(BaseModel):
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
 
 
-class ContextSection(BaseModel):
+class ContextSection(Section):
     """The policy's section `context`, in sentences that stand in the report.
 
     >>> ContextSection(recipient="everybody, on the open data portal", expires="2028-01-01").expires.year
     2028
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     # what the data is called in the report
     title: Sentence | None = None

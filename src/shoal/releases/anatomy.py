@@ -22,6 +22,7 @@ from shoal.releases.table_set import TablesDraft, TableSet, TablesPlace, write_t
 from shoal.storage import Table
 from shoal.storage.order import shuffled_order
 from shoal.storage.reading import Options, read
+from shoal.wording import in_words
 
 
 def release_anatomy(
@@ -83,7 +84,8 @@ def judged(
             cells.with_columns(counts.fill_null(0)),
         )
     ]
-    same = sizes[0].equals(sizes[1]) and bool((counts.fill_null(0) > 0).all())
+    whole = bool((counts.cast(pl.String) == cells[COUNT].cast(pl.String)).fill_null(False).all())
+    same = sizes[0].equals(sizes[1]) and whole and bool((counts.fill_null(0) > 0).all())
     column = apart[GROUP]
     weights = counts.fill_null(0).clip(0).to_numpy()
     evidence = evidence_of_rows(
@@ -92,6 +94,11 @@ def judged(
     models = [model.judge(evidence)]
     detail = "every group has as many records as values" if same else "groups of the two tables do not fit"
     checks = [Check("groups", same, detail)]
+    promised = [other.model for other in policy.models if other is not model]
+    promised += [] if policy.leak is None else ["leak"]
+    if promised:
+        detail = f"anatomy keeps one l-diversity and nothing else: not {in_words(promised)}"
+        checks.append(Check("models", False, detail))
     if original is not None:
         checks += _against_original(exact, cells, policy, model.sensitive, original, order)
     holds = all(check.holds for check in checks) and all(one.holds for one in models)

@@ -15,7 +15,19 @@ import polars as pl
 
 from shoal import __version__
 from shoal.policy import Policy
-from shoal.policy.manifest import NO_ROW_MAP, ColumnEntry, Manifest, PrivateRecord, StoredIn, WrittenAs
+from shoal.policy.manifest import (
+    NO_ROW_MAP,
+    ColumnEntry,
+    Manifest,
+    PrivateRecord,
+    StoredIn,
+    WrittenAs,
+    dictionary_path,
+    manifest_path,
+    plan_path,
+    policy_path,
+    private_path,
+)
 from shoal.ranges.hierarchy.given import given_hierarchies, rows_of
 from shoal.releases.original import Labels
 from shoal.releases.published import measured_figures
@@ -95,7 +107,7 @@ STILL_PERSONAL = "This is still personal data: other columns may tell who people
 
 
 class ReleaseDocuments(NamedTuple):
-    """The parts beside the data, as JSON and as the bytes that are written."""
+    """The parts beside the data, as JSON."""
 
     manifest: dict[str, Any]
     dictionary: dict[str, Any]
@@ -103,30 +115,20 @@ class ReleaseDocuments(NamedTuple):
     policy: dict[str, Any]
     plan: dict[str, Any] | None = None
 
-    @property
-    def manifest_bytes(self) -> bytes:
-        return _bytes(self.manifest)
-
-    @property
-    def dictionary_bytes(self) -> bytes:
-        return _bytes(self.dictionary)
-
-    @property
-    def private_bytes(self) -> bytes:
-        return _bytes(self.private)
-
-    @property
-    def policy_bytes(self) -> bytes:
-        return b"# By what this release was made: `shoal verify --policy` accepts it (JSON is YAML).\n" + _bytes(
-            self.policy
-        )
-
-    @property
-    def plan_bytes(self) -> bytes | None:
-        return None if self.plan is None else _bytes(self.plan)
+    def files(self, path: Path) -> dict[Path, tuple[bytes, int]]:
+        """The files beside the data, each with its bytes and its mode: those for the owner are nobody else's."""
+        written_by = b"# By what this release was made: `shoal verify --policy` accepts it (JSON is YAML).\n"
+        files = {
+            manifest_path(path): (json_bytes(self.manifest), 0o644),
+            dictionary_path(path): (json_bytes(self.dictionary), 0o644),
+            private_path(path): (json_bytes(self.private), 0o600),
+            policy_path(path): (written_by + json_bytes(self.policy), 0o600),
+        }
+        return files if self.plan is None else {**files, plan_path(path): (json_bytes(self.plan), 0o600)}
 
 
-def _bytes(content: dict[str, Any]) -> bytes:
+def json_bytes(content: dict[str, Any]) -> bytes:
+    """JSON as it is written into a file."""
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False).encode()
 
 
@@ -180,7 +182,7 @@ def documents_of(
     # a plan names values of the data: without the salt its hash would confirm a guess of them
     plan = None if result.plan is None else {**result.plan.to_dict(), "salt": secrets.token_hex(16)}
     parts = {"dictionary": dictionary, **({} if plan is None else {"plan": plan})}
-    hashes = {name: hashlib.sha256(_bytes(part)).hexdigest() for name, part in parts.items()}
+    hashes = {name: hashlib.sha256(json_bytes(part)).hexdigest() for name, part in parts.items()}
     row_map = (
         "shoal.storage.order.shuffled_order(records, seed)" if draft.shuffled else "rows in the order of the input"
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from shoal.detection.context import context_of_table
+from shoal.detection.undecided import look_at
 from shoal.errors import InputError
 from shoal.methods import METHODS
 from shoal.policy import Policy
@@ -57,7 +59,7 @@ def against_manifest(
         _decided(manifest, policy),
         *_treated(manifest, policy, table),
         forms_check(manifest.columns, table, policy, manifest.excel_safe),
-        _parts(release, manifest),
+        parts_check(release, manifest),
         *_notation(release, manifest),
         *(_joined(manifest, policy, table) if given else ()),
     ]
@@ -75,7 +77,7 @@ def against_manifest(
     )
 
 
-def _parts(release: Release, manifest: Manifest) -> Check:
+def parts_check(release: Release, manifest: Manifest) -> Check:
     """Whether the files beside the data are those that were released, and the dictionary says what the manifest says;
     a plan is its owner's, and need not be there."""
     wrong = release.other_parts
@@ -196,7 +198,7 @@ def _treated(manifest: Manifest, policy: Policy, table: Table) -> list[Check]:
 
 
 # the forms that methods give to quasi-identifiers alone
-_OF_CLASSES = ("range", "columns", "set", "node", "label", "mean", "midpoint", "suppressed-cells")
+OF_CLASSES = ("range", "columns", "set", "node", "label", "mean", "midpoint", "suppressed-cells")
 
 
 def _decided(manifest: Manifest, policy: Policy) -> Check:
@@ -217,7 +219,7 @@ def _decided(manifest: Manifest, policy: Policy) -> Check:
     problems += [
         f"{entry.name} is no quasi-identifier, and only these are released in classes"
         for entry in manifest.columns
-        if entry.form.kind in _OF_CLASSES
+        if entry.form.kind in OF_CLASSES
         and policy.columns.get(entry.name) != "quasi-identifier"
         and entry.name not in policy.treat
     ]
@@ -300,3 +302,16 @@ def unsaid(policy: Policy, manifest: Manifest | None) -> list[str]:
 def by_rule(manifest: Manifest) -> bool:
     """Whether a standard decided on every column, and is checked again."""
     return "safe_harbor" in manifest.sections
+
+
+def undecided_check(table: Table, decided: Collection[str]) -> list[Check]:
+    """The columns of a file that nobody decided on, looked at by their values as before a release."""
+    context = context_of_table(table)
+    undecided = [look_at(table[name], table.total, context) for name in types_by_name(table) if name not in decided]
+    if not undecided:
+        return []
+    lines = "; ".join(entry.in_words().removesuffix(".") for entry in undecided if entry.stops)
+    detail = (
+        lines or f"nothing in {in_words([entry.column for entry in undecided])} points at people by detection alone"
+    )
+    return [Check("undecided columns", not lines, detail)]

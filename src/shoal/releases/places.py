@@ -12,22 +12,18 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
 from shoal.errors import InputError, Message
 from shoal.policy.manifest import (
     StoredIn,
-    dictionary_path,
     files_of,
     finish_interrupted,
-    manifest_path,
     parts_lock,
     pending_path,
     plan_path,
-    policy_path,
-    private_path,
     read_manifest,
     read_private,
     stored_as,
@@ -88,44 +84,6 @@ def remove_dead_drafts(target: Path) -> int:
     end = re.escape(target.suffix.lower())
     name = re.compile(rf"^\.{re.escape(target.stem)}\.[0-9]+-[0-9a-f]{{8}}\.draft{end}$", re.DOTALL)
     return sum(remove(draft) for draft in abandoned(target.parent, name))
-
-
-class Place(Protocol):
-    """Where data goes. `path`: from it the names of manifest, dictionary, private record and plan follow."""
-
-    path: Path
-
-    @property
-    def shown(self) -> str | Path:
-        """The place for people, without credentials."""
-
-    @property
-    def stored_in(self) -> StoredIn | None:
-        """The table, for the manifest; None for a file, which lies beside it."""
-
-    def check(self, force: bool) -> None:
-        """Refuse before any work is done."""
-
-    def exists(self) -> bool:
-        """Whether something is there."""
-
-    def stage(self, frame: pl.DataFrame, output: OutputFormat | None, labels: Labels | None = None) -> None:
-        """Write the draft, with labels of columns and codes where the place has them."""
-
-    def fill(self, write: Callable[[Path], None]) -> None:
-        """Let `write` fill the draft, block by block."""
-
-    def digest(self) -> str:
-        """The hash of the draft, by which it is known when it has its name."""
-
-    def read(self, notation: Notation | None, options: Options | None) -> tuple[Table, list[str]]:
-        """The draft, read back, and the columns that are written otherwise."""
-
-    def publish(self) -> None:
-        """Give the draft its name."""
-
-    def discard(self) -> None:
-        """Remove the draft; nothing to do once it has its name."""
 
 
 def place_of(output: Any) -> Place:
@@ -315,30 +273,14 @@ class TablePlace:
             self._staged.discard()
 
 
+# where data goes; from its `path` the names of manifest, dictionary, private record and plan follow
+Place: TypeAlias = FilePlace | TablePlace
+
 # All parts of a release take their names together, or none does.
 #
 # A fresh release gets its manifest, dictionary, private record and plan first, and the data takes its name last. Where
 # a release is replaced, the new parts wait under names that carry the hash of the new data until the data has taken its
 # name: whenever it is interrupted, either the old release is whole or the new one is, and both are read as such.
-
-
-class _Parts(NamedTuple):
-    """The bytes of the parts beside the data, and the rights of each."""
-
-    files: dict[Path, tuple[bytes, int]]
-    stale_plan: Path | None
-
-    @classmethod
-    def of(cls, path: Path, documents: ReleaseDocuments) -> _Parts:
-        files = {
-            manifest_path(path): (documents.manifest_bytes, 0o644),
-            dictionary_path(path): (documents.dictionary_bytes, 0o644),
-            private_path(path): (documents.private_bytes, 0o600),
-            policy_path(path): (documents.policy_bytes, 0o600),
-        }
-        if documents.plan_bytes is not None:
-            files[plan_path(path)] = (documents.plan_bytes, 0o600)
-        return cls(files, plan_path(path) if documents.plan_bytes is None else None)
 
 
 def write_release(
@@ -354,20 +296,20 @@ def write_release(
     try:
         stage()
         written_documents = documents()
-        parts = _Parts.of(path, written_documents)
+        files = written_documents.files(path)
         digest = written_documents.manifest["data_sha256"]
-        places = {part: pending_path(part, digest) if replaced else part for part in parts.files}
+        places = {part: pending_path(part, digest) if replaced else part for part in files}
         with parts_lock(path) as alone:
-            for part, (content, mode) in parts.files.items():
+            for part, (content, mode) in files.items():
                 write_bytes(places[part], content, mode)
                 made.append(places[part])
-            check_closed(*parts.files, plan_path(path))  # or the data would take its name, and they could not
+            check_closed(*files, plan_path(path))  # or the data would take its name, and they could not
             place.publish()
             made.clear()  # from here on they belong to the data
             for part, waiting in places.items():
                 replace(waiting, part)
-            if parts.stale_plan is not None:
-                remove(parts.stale_plan)  # of a release that this one replaces
+            if plan_path(path) not in files:
+                remove(plan_path(path))  # of a release that this one replaces
             if alone.is_kept:
                 _remove_leftovers(path)
             sync(path.parent)  # the renames themselves must survive a crash

@@ -28,8 +28,11 @@ from shoal.policy import Policy, as_policy
 from shoal.policy.amounts import written
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.manifest import PRIVATE_TABLE, ColumnEntry, Manifest, PrivateRecord, StoredIn, types_by_name
+from shoal.policy.sections import DP, DpMethod
 from shoal.ranges.forms import ColumnForm
-from shoal.releases.documents import ReleaseDocuments, _bytes, dictionary_of
+from shoal.releases.beside_table import beside_the_table, written_again
+from shoal.releases.documents import ReleaseDocuments, dictionary_of, json_bytes
+from shoal.releases.manifest_checks import parts_check, undecided_check
 from shoal.releases.open import Release
 from shoal.releases.published import files_check
 from shoal.releases.results import Verification
@@ -37,6 +40,8 @@ from shoal.releases.signing import check_signature, sign
 from shoal.results.result import as_json
 from shoal.storage.column_type import type_word
 from shoal.storage.reading import read
+from shoal.storage.writing import OutputFormat
+from shoal.wording import in_words
 
 _RANDOM = "none: records are drawn from a model, nobody is behind one"
 SECTION = "differential_privacy"
@@ -129,7 +134,7 @@ def documents_of(
         measured=as_json({"marginals": made.marginals, "workload_error": made.workload_error, **made.owner}),
         salt=secrets.token_hex(16),
     )
-    parts = {"dictionary": hashlib.sha256(_bytes(dictionary)).hexdigest(), "private": private.digest()}
+    parts = {"dictionary": hashlib.sha256(json_bytes(dictionary)).hexdigest(), "private": private.digest()}
     manifest = manifest.model_copy(update={"parts": parts})
     manifest = manifest if key is None else sign(manifest, key)
     private = private.model_copy(update={"manifest_sha256": manifest.digest()})
@@ -158,8 +163,11 @@ def verify_private_table(
     checks.append(
         Check("data hash", same, "the data is the file that was released" if same else "the data was changed")
     )
-    checks += files_check(release.data, manifest, folder)
+    checks += [*files_check(release.data, manifest, folder), parts_check(release, manifest)]
     table = read(release.data if release.address is None else release.address)
+    if release.address is None:
+        output = OutputFormat.model_validate(manifest.policy.output.model_dump())
+        checks += [*beside_the_table(release.data, table), *written_again(release.data, output)]
     frame = table.to_polars()
     checks.append(Check("records", table.rows == manifest.written, f"{table.rows:,} of {manifest.written:,} records"))
     names = manifest.released_names
@@ -167,23 +175,42 @@ def verify_private_table(
     checks.append(Check("columns", right, f"{len(frame.columns)} of {len(names)} columns in their order"))
     whole = manifest.policy.digest() == manifest.policy_sha256
     checks.append(Check("policy", whole, "what was public" if whole else "the manifest's policy was changed"))
-    if policy is not None:
-        told = public_part(as_policy(policy), names, manifest.policy.person)
+    asked = None if policy is None else as_policy(policy)
+    if asked is not None:
+        told = public_part(asked, names, manifest.policy.person)
         agrees = told.domains == manifest.policy.domains and told.public_records == manifest.policy.public_records
         checks.append(Check("public", agrees, "domains as in the policy" if agrees else "the policy has other domains"))
+        checks += undecided_check(table, {*asked.columns, *asked.domains})
     said: Any = manifest.sections.get(SECTION) or {}
     try:
         checks.append(_domains(manifest, said, frame, release.data))
         wrong = _accounting(manifest, said)
         promised = {"epsilon": float(said["epsilon"]), "delta": float(said["delta"])}
+        checks += [] if asked is None else _as_asked(asked, said)
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, OSError, pl.exceptions.PolarsError):
         wrong, promised = "the section cannot be read", {}
     if release.private is not None:
         vouched = release.is_vouched
         checks.append(Check("private record", vouched, "of this release" if vouched else "it is not this release's"))
+    checks.append(Check("noise", True, "that records were drawn with it is claimed, not checked: no table shows it"))
     verdict = Verdict("differential-privacy", promised, wrong is None, {} if wrong is None else {"reason": wrong})
     holds = verdict.holds and all(check.holds for check in checks)
     return Verification("holds" if holds else "refused", table.rows, 0, 0, [verdict], checks)
+
+
+def _as_asked(policy: Policy, said: Mapping[str, Any]) -> list[Check]:
+    """What the policy promises: a manifest alone does not put noise in the place of its models, nor a larger budget in
+    that of its own."""
+    if policy.method is not None and policy.method.name == DP:
+        asked = DpMethod.model_validate(policy.method.options)
+        within = all(Decimal(said[name]) <= Decimal(getattr(asked, name)) for name in ("epsilon", "delta"))
+        detail = "within the policy's epsilon and delta" if within else "the policy has a smaller epsilon or delta"
+        return [Check("budget", within, detail)]
+    promised = [model.model for model in policy.models] + ([] if policy.leak is None else ["leak"])
+    if not promised:
+        return []
+    detail = f"the policy promises {in_words(promised)}, not differential privacy (`method: {{name: dp, epsilon: …}}`)"
+    return [Check("models", False, detail)]
 
 
 def _accounting(manifest: Manifest, said: Mapping[str, Any]) -> str | None:

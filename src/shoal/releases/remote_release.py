@@ -16,7 +16,7 @@ from shoal.detection.undecided import Decisions
 from shoal.engine import engine_of, rows_where_they_are
 from shoal.errors import InputError
 from shoal.policy.judgement.shown_classes import Check
-from shoal.policy.manifest import dictionary_path, manifest_path, plan_path, policy_path, private_path
+from shoal.policy.manifest import private_path
 from shoal.releases.documents import DataDraft, ReleaseDocuments, documents_of
 from shoal.releases.manifest_checks import forms_check
 from shoal.releases.results import Verification
@@ -129,13 +129,7 @@ def _records(table: Table, wanted: int) -> Check:
 
 def _beside(path: Path, documents: ReleaseDocuments, numbered: bool) -> dict[str, bytes]:
     """The files beside the data: no private record where nobody knows which row was which."""
-    files = {
-        manifest_path(path).name: documents.manifest_bytes,
-        dictionary_path(path).name: documents.dictionary_bytes,
-        policy_path(path).name: documents.policy_bytes,
-    }
-    if numbered:
-        files[private_path(path).name] = documents.private_bytes
-    if documents.plan_bytes is not None:
-        files[plan_path(path).name] = documents.plan_bytes
-    return files
+    found = {part.name: content for part, (content, _) in documents.files(path).items()}
+    if not numbered:
+        del found[private_path(path).name]
+    return found

@@ -21,6 +21,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from shoal import __version__
 from shoal.errors import InputError, Message
+from shoal.methods.anatomy import COUNT, GROUP, QUASI_IDENTIFIERS, SENSITIVE
+from shoal.methods.pseudonyms.pseudonymize import PSEUDONYM
 from shoal.policy import Policy
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.manifest import (
@@ -35,16 +37,21 @@ from shoal.policy.manifest import (
     private_folder,
     read_json,
 )
+from shoal.releases.beside_table import beside_the_table, written_again
 from shoal.releases.folder import check_free, staged, take_place
+from shoal.releases.manifest_checks import OF_CLASSES, forms_check, undecided_check
 from shoal.releases.results import Verification
 from shoal.releases.signing import check_signature, sign
 from shoal.releases.write import Refused
 from shoal.results.result import as_json
 from shoal.storage import Table
 from shoal.storage.databases import Address, database_of, is_database
+from shoal.storage.databases.base import FileDatabase
 from shoal.storage.formats import format_of
 from shoal.storage.reading import read
-from shoal.storage.writing import sha256, write_bytes, write_draft
+from shoal.storage.texts import texts_of
+from shoal.storage.writing import OutputFormat, sha256, write_bytes, write_draft
+from shoal.wording import in_words
 
 Kind = Literal["anatomy", "linked"]
 _ENDINGS = {".sqlite": "sqlite", ".db": "sqlite", ".duckdb": "duckdb"}
@@ -162,14 +169,15 @@ class TableSet:
         path = private_folder(self.folder.absolute()) / TABLES_RECORD
         return read_json(path, "private record", _LARGEST_RECORD) if path.is_file() else None
 
-    def checks(self, signed_by: str | Path | None = None) -> list[Check]:
-        """Whether files and private record are those that were released, and nothing else lies there."""
+    def checks(self, policy: Policy, signed_by: str | Path | None = None) -> list[Check]:
+        """Whether files and private record are those that were released, nothing else lies there, and each table holds
+        the columns that the manifest names and the policy decides on, written as shoal writes them."""
         said = self.manifest
         hashes = {entry.file: entry.sha256 for entry in said.tables.values()} | dict(said.files)
         there = {path.name for path in self.folder.iterdir() if path.name != TABLES_MANIFEST}
         wrong = [name for name, digest in hashes.items() if not (self.folder / name).is_file()
                  or sha256(self.folder / name) != digest]  # fmt: skip
-        strange = sorted(there - set(hashes))
+        strange = [*sorted(there - set(hashes)), *self._strange_tables]
         checks = [
             Check("files", not wrong, f"not what was released: {', '.join(wrong[:8])}" if wrong else "as released"),
             Check("folder", not strange, f"it holds {', '.join(strange[:8])} too" if strange else "nothing else"),
@@ -178,7 +186,66 @@ class TableSet:
             known = self.private.get("manifest_sha256") == said.digest()
             same = known and digest_of(self.private) == said.private
             checks.append(Check("private record", same, "that of the release" if same else "of another release"))
-        return [*checks, *([] if signed_by is None else [check_signature(said, signed_by)])]
+        checks += [] if signed_by is None else [check_signature(said, signed_by)]
+        return [*checks, *(check for name in said.tables for check in self._table_checks(name, policy))]
+
+    @property
+    def _strange_tables(self) -> list[str]:
+        """What a database file holds beside the tables of the release."""
+        found = set[str]()
+        for name in self.manifest.tables:
+            if isinstance(address := self.source_of(name), Address):
+                database = database_of(address)
+                assert isinstance(database, FileDatabase)
+                found |= {f"table {other}" for other in database.names_in(address)}
+        return sorted(found - {f"table {name}" for name in self.manifest.tables})
+
+    def _table_checks(self, name: str, policy: Policy) -> list[Check]:
+        """One table: its columns, what the policy says of them, how its cells are written."""
+        entry, table, source = self.manifest.tables[name], self.tables[name], self.source_of(name)
+        own = _OWN_COLUMNS[self.manifest.kind].get(name, ())
+        relations = policy.relations
+        part = None if relations is None else relations.tables.get(name)
+        roles: Mapping[str, str] = policy.columns if part is None else part.columns
+        keys = () if part is None else part.keys
+        names = [*own, *(one for column in entry.columns for one in column.released_as)]
+        problems = []
+        if sorted(table.names) != sorted(names) or table.rows != entry.rows:
+            problems.append("other columns or rows than the manifest says")
+        for column in entry.columns:
+            role = roles.get(column.name)
+            if role == "identifier" and column.released_as:
+                problems.append(f"{column.name} identifies and is released")
+            if column.form.kind in OF_CLASSES and role != "quasi-identifier":
+                problems.append(f"{column.name} is no quasi-identifier, and only these are made coarser")
+            if (column.form.kind == "pseudonym") != (column.name in keys):
+                problems.append(f"{column.name} is a pseudonym where the policy has no key, or none where it has one")
+        odd = [key for key in keys if table.has(key) and not texts_of(table[key].values).str.contains(PSEUDONYM).all()]
+        problems += [f"{key} holds other keys than the pseudonyms that shoal writes" for key in odd]
+        if name != SENSITIVE and not keys and policy.sensitive and self.manifest.kind == "anatomy":
+            problems += [f"{one} stands beside exact values" for one in policy.sensitive if table.has(one)]
+        forms = forms_check(entry.columns, table, policy, False)
+        problems += [] if forms.holds else [forms.detail]
+        checks = [Check("table", not problems, "; ".join(problems[:8]) or "columns and cells as the manifest says")]
+        if isinstance(source, Path):
+            checks += [*beside_the_table(source, table), *written_again(source, OutputFormat())]
+        checks += undecided_check(table, {*own, *roles, *keys, *policy.needed})
+        return [Check(f"{name}, {check.name}", check.holds, check.detail) for check in checks]
+
+    def figures_check(self, own: Verification) -> Check:
+        """What the manifest says was measured, against what is measured by its own policy."""
+        measured = as_json([verdict.to_dict() for verdict in own.models])
+        wrong = measured != [model.model_dump(mode="json") for model in self.manifest.models]
+        claimed = in_words([*self.manifest.parameters, *self.manifest.findings])
+        fine = f"models measured again; claimed, not checked: {claimed}"
+        return Check("figures", not wrong, "the models were measured otherwise" if wrong else fine)
+
+
+# columns that shoal adds to the tables of a release
+_OWN_COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
+    "anatomy": {QUASI_IDENTIFIERS: (GROUP,), SENSITIVE: (GROUP, COUNT)},
+    "linked": {},
+}
 
 
 def source_in(folder: Path, name: str, file: str) -> Path | Address:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.detection.context import context_of_table
-from shoal.detection.undecided import look_at
 from shoal.engine import engine_of, rows_where_they_are
 from shoal.engine.base import Pairs, RowMap
 from shoal.errors import InputError, Message
@@ -29,13 +27,12 @@ from shoal.policy.manifest import (
     Manifest,
     decided_names,
     names_as_released,
-    types_by_name,
 )
 from shoal.ranges.hierarchy.given import given_hierarchies
 from shoal.releases.beside_table import as_the_file_spells, beside_the_table, written_again
 from shoal.releases.distinct import distinct_suppressed, in_release_order, is_on_disk
 from shoal.releases.documents import as_published
-from shoal.releases.manifest_checks import against_manifest, by_rule, unsaid
+from shoal.releases.manifest_checks import against_manifest, by_rule, undecided_check, unsaid
 from shoal.releases.open import Release
 from shoal.releases.original import ReleaseContext, against_original, inferred_entries
 from shoal.releases.published import figures_check, files_check
@@ -488,15 +485,7 @@ def _undecided(
             return []
         decided |= {name for entry in manifest.columns if entry.form.kind != "as-it-was" for name in entry.released_as}
     decided |= {defused_name(name) for name in decided}
-    context = context_of_table(table)
-    undecided = [look_at(table[name], table.total, context) for name in types_by_name(table) if name not in decided]
-    if not undecided:
-        return []
-    lines = "; ".join(entry.in_words().removesuffix(".") for entry in undecided if entry.stops)
-    detail = (
-        lines or f"nothing in {in_words([entry.column for entry in undecided])} points at people by detection alone"
-    )
-    return [Check("undecided columns", not lines, detail)]
+    return undecided_check(table, decided)
 
 
 def _leak(table: Table, names: Sequence[str], policy: Policy, starred: Sequence[str]) -> Check:

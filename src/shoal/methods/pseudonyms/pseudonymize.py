@@ -37,6 +37,8 @@ METHODS = ("hmac-sha-256", "blake2b")
 FORMATS = ("hex", "short", "uuid", "digits")
 # bytes of the digest that each way of writing shows
 _BYTES = {"hex": 16, "short": 10, "uuid": 16}
+# what a pseudonym in the form `short` looks like
+PSEUDONYM = "^[a-z2-7]{16}$"
 _STEP = 1 << 18
 
 UNKEYED = (

@@ -17,7 +17,7 @@ from shoal.dp.tables.make import DrawPlan, make, plan_of, preview
 from shoal.dp.tables.results import PrivateTable
 from shoal.errors import InputError, Message
 from shoal.policy import Policy, as_policy
-from shoal.policy.manifest import files_of, manifest_path, private_path
+from shoal.policy.manifest import files_of, policy_path
 from shoal.releases import folder as folders
 from shoal.releases.documents import ReleaseDocuments
 from shoal.releases.places import Place, check_free, check_not_input, place_of, write_release
@@ -152,10 +152,9 @@ def _write_tables(
         data = drafts.public / LIST
         pay(sha256(data))
         parts = documents_of(made, plan.account, public, listed, data, sha256(data), digest, None)
-        write_bytes(manifest_path(data), parts.manifest_bytes, 0o644)
-        write_bytes(data.with_name("data.dictionary.json"), parts.dictionary_bytes, 0o644)
-        write_bytes(drafts.private / private_path(data).name, parts.private_bytes, 0o600)
-        write_bytes(drafts.private / "policy.yaml", parts.policy_bytes, 0o600)
+        for part, (content, mode) in parts.files(data).items():
+            name = "policy.yaml" if part == policy_path(data) else part.name
+            write_bytes((drafts.public if mode == 0o644 else drafts.private) / name, content, mode)
         cover_files(data, drafts.private, request.sign)
         folders.take_place(drafts, output, request.force)
     return replace(made, output=str(output))

@@ -514,6 +514,15 @@ class FileDatabase(Database):
     def leads_to(self, connection: Any, words: Collection[str], source: Address, target: Address) -> bool:
         """Whether the words of a query, or the name of a table, lead to the table of a target in the same file."""
 
+    @abstractmethod
+    def names(self, connection: Any) -> list[str]:
+        """What the file holds, by names."""
+
+    def names_in(self, address: Address) -> list[str]:
+        """What a file holds, by names: tables and views."""
+        with closing(self.connect(address, read_only=True)) as connection, refusals(address):
+            return self.names(connection)
+
     def found(self, address: Address) -> DatabaseObject:
         """What has the name of a table."""
         name = "" if address.file is None else address.file.name

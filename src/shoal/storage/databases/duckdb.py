@@ -119,6 +119,11 @@ class DuckDB(FileDatabase):
         ).fetchall()
         return None if not found else {"BASE TABLE": "table"}.get(found[0][0], str(found[0][0]).lower())
 
+    def names(self, connection: Any) -> list[str]:
+        """Tables and views of all schemas."""
+        found = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
+        return [str(name) for (name,) in found]
+
     def leads_to(self, connection: Any, words: Collection[str], source: Address, target: Address) -> bool:
         """By the definitions of views and macros."""
         if source.query is None and self.kind(connection, source) == "table":

@@ -106,6 +106,10 @@ class SQLite(FileDatabase):
             return f"{found[0]['type']} with triggers"
         return str(found[0]["type"])
 
+    def names(self, connection: Any) -> list[str]:
+        """Whatever has a name: tables, views, indexes, triggers."""
+        return [str(one["name"]) for one in _table(connection, "SELECT name FROM sqlite_master").to_pylist()]
+
     def leads_to(self, connection: Any, words: Collection[str], source: Address, target: Address) -> bool:
         """By the definitions of views."""
         views = _table(connection, "SELECT name, sql FROM sqlite_master WHERE type = 'view'").to_pylist()
