@@ -286,6 +286,7 @@ def _known(known: Sequence[KnownItems]) -> Grid:
 
 
 _SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
+_SIZE_WORDS = ("1", "2", "3 to 4", "5 to 9", "10 to 19", "20 to 99", "100 and more")
 
 
 def _who(result: IdentityRisk) -> str:
@@ -315,22 +316,14 @@ def class_sizes(result: IdentityRisk) -> Grid:
     total = sum(entry.records for entry in result.histogram) or 1
     largest = max((entry.size for entry in result.histogram), default=0)
     rows = []
-    for low, high in _SIZES:
+    for (low, high), word in zip(_SIZES, _SIZE_WORDS, strict=True):
         entries = [entry for entry in result.histogram if entry.size >= low and (high is None or entry.size <= high)]
         if entries or low <= largest:
             share = sum(entry.records for entry in entries) / total
             members = sum(entry.records for entry in entries)
-            rows.append((_size_word(low, high, agree), f"{members:,}", percent(share), Bar(share)))
+            rows.append(("1 (unique)" if agree and high == 1 else word, f"{members:,}", percent(share), Bar(share)))
     title = "" if agree else "Strict reading: a class is made of equal values"
     return Grid(("class size", _who(result), "share", ""), rows, title=title)
-
-
-def _size_word(low: int, high: int | None, unique: bool) -> str:
-    if high is None:
-        return f"{low} and more"
-    if high == 1:
-        return "1 (unique)" if unique else "1"
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def attackers(result: IdentityRisk) -> Grid:

@@ -244,12 +244,6 @@ class CategoryMethod(BoxMethod):
     ) -> tuple[Boxed, dict[str, Any]]:
         """The boxes around groups of near records, and the parameters for the manifest."""
 
-    def parted(
-        self, table: Table, policy: Policy, near: Mapping[str, ColumnLabelling]
-    ) -> tuple[Table, Boxed, dict[str, Any]]:
-        """The table whose rows lie in one box each, the boxes, and the parameters for the manifest."""
-        return table, *self.grouped(table, policy, near)
-
     def planned(
         self, table: Table, policy: Policy, near: Mapping[str, ColumnLabelling], conditions: Sequence[ColumnCondition]
     ) -> Anonymized | None:
@@ -270,7 +264,7 @@ class CategoryMethod(BoxMethod):
         policy, labelled, near = self.laid_out(table, policy)
         if (planned := self.planned(table, policy, near, conditions)) is not None:
             return planned
-        table, boxed, parameters = self.parted(table, policy, near)
+        boxed, parameters = self.grouped(table, policy, near)
         columns = table.select(names)
         findings = self.more_findings(columns, boxed, near, units_of(table, policy).weights_of_rows)
         if self.interval != "mean":  # the most frequent category stands for its group

@@ -438,12 +438,7 @@ class Mondrian(CategoryMethod):
     def planned(
         self, table: Table, policy: Policy, near: Mapping[str, ColumnLabelling], conditions: Sequence[ColumnCondition]
     ) -> Anonymized | None:
-        """The rows in the boxes of the cuts, if these are to be kept."""
-        plan = self.cut_plan(table, policy, near)
-        return None if plan is None else self.by_plan(table, plan, conditions)
-
-    def cut_plan(self, table: Table, policy: Policy, near: Mapping[str, ColumnLabelling]) -> CutPlan | None:
-        """Where the table is cut, if that is to be kept: no records change groups afterwards."""
+        """The rows in the boxes of the cuts, if these are to be kept: no records change groups afterwards."""
         if not self.plan:
             return None
 
@@ -452,7 +447,7 @@ class Mondrian(CategoryMethod):
         check_k(k, table.rows)
         cells, cuts = find_cuts(columns, k, self.cuts, importance, fails, near)
         options = self.model_dump(mode="json", exclude_defaults=True, exclude={"hierarchies", "importance", "plan"})
-        return CutPlan(policy, cells, **cuts, options=options)
+        return self.by_plan(table, CutPlan(policy, cells, **cuts, options=options), conditions)
 
     def by_plan(self, table: Table, plan: CutPlan, conditions: Sequence[ColumnCondition] = ()) -> Anonymized:
         """The rows of a table in the boxes of a plan; what fits nowhere, or breaks the policy here, is suppressed."""

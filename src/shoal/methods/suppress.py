@@ -725,20 +725,13 @@ def suppressed_together(
     matching = reading == "wildcard"
     nulls = _nulls(found.columns) if matching and null_rule == "wildcard" else np.zeros(len(masks), np.int64)
     while True:
-        masks |= _of_household(masks & common, household)
+        together = np.zeros(household.cardinality, np.int64)
+        np.bitwise_or.at(together, household.codes, masks & common)
+        masks |= together[household.codes]
         alone = (_like(codes, masks | nulls, None, matching) < k) & (masks != everything)
         if not alone.any():
             return replace(found, masks=masks)
         masks[alone] = everything
-
-
-def _of_household(masks: Array, household: Coded) -> Array:
-    """What is suppressed in any row of each row's household."""
-    order = np.argsort(household.codes, kind="stable")
-    starts = np.flatnonzero(np.diff(household.codes[order].astype(np.int64), prepend=-1))
-    any_of_them = np.zeros(household.cardinality, np.int64)
-    any_of_them[household.codes[order[starts]]] = np.bitwise_or.reduceat(masks[order], starts)
-    return any_of_them[household.codes]
 
 
 class Suppress(Method):

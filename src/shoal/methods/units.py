@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -111,7 +111,8 @@ def units_of(table: Table, policy: Policy) -> Units:
         codes = Coded(rows.person.codes, rows.person.cardinality)
         of_row, count = class_of_each_row(codes)
         first = first_row_of_each_class(of_row, count)
-        return Units(first, of_row, None, _dense(np.bincount(of_row, minlength=count)), True)
+        sizes, stratum = np.unique(np.bincount(of_row, minlength=count), return_inverse=True)
+        return Units(first, of_row, None, Coded(stratum, len(sizes)), True)
     if rows.weights is not None and rows.count != table.rows:
         raise InputError(f"Count column '{policy.count}' is zero in some rows: these are not records.", "Remove them.")
     return Units(every, every, rows.weights if policy.count is not None else None)
@@ -125,11 +126,6 @@ def mean_weights(table: Table, policy: Policy) -> Array | None:
     if policy.weight is not None:
         return record_weights(table.select([policy.weight])[0])
     return table.records if table.records is not None else units_of(table, policy).weights_of_rows
-
-
-def _dense(numbers: Array) -> Coded:
-    values, codes = np.unique(numbers, return_inverse=True)
-    return Coded(codes, len(values))
 
 
 def about(columns: Sequence[Column], settings: Mapping[str, T]) -> dict[str, T]:
@@ -159,14 +155,7 @@ def varies_within_persons(table: Table, policy: Policy, names: Sequence[str]) ->
     return None
 
 
-class UnitCheck(Protocol):
-    """Which groups of units a policy does not allow: of all units, or of some of them."""
-
-    def __call__(self, group_of_unit: Array, count: int) -> Array: ...
-    def within(self, units: Array) -> FailsPolicy: ...
-
-
-def groups_in_strata(units: Units, k: int, check: UnitCheck | None, suppression: float, group: GroupUnits) -> Array:
+def groups_in_strata(units: Units, k: int, check: GroupCheck | None, suppression: float, group: GroupUnits) -> Array:
     """The group of each unit, stratum by stratum; -1 in strata that cannot keep the policy even as a whole.
 
     Where those are more than the share that may be suppressed, that is an error.

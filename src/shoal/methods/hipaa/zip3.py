@@ -89,7 +89,9 @@ def to_prefixes(values: pl.Series, populations: Populations | None = None) -> Pr
     """
     texts = _texts(values)
     # three digits or fewer everywhere: a column of prefixes, else of codes that may have lost zeros
-    only_prefixes = bool(texts.str.contains(r"^\d{1,3}$").all()) and not _may_be_the_islands(values)
+    only_prefixes = bool(texts.str.contains(r"^\d{1,3}$").all())
+    if values.dtype.is_numeric() and ((values >= 501) & (values <= 999)).all():
+        only_prefixes = False  # 00501 to 00999 without their zeros, most of them of Puerto Rico
     if only_prefixes:
         short = texts.str.contains(r"^\d{1,2}$")
         prefix = texts.str.zfill(3)
@@ -105,11 +107,6 @@ def to_prefixes(values: pl.Series, populations: Populations | None = None) -> Pr
     known = prefix.is_in(sorted(kept)).fill_null(False)
     prefixes = prefix.zip_with(known, pl.Series([RESTRICTED]).new_from_index(0, len(prefix)))
     return Prefixes(prefixes, int(short.fill_null(False).sum()))
-
-
-def _may_be_the_islands(values: pl.Series) -> bool:
-    """Numbers from 501 to 999 and no other: 00501 to 00999 without their zeros, most of them of Puerto Rico."""
-    return values.dtype.is_numeric() and bool(((values >= 501) & (values <= 999)).all())
 
 
 def _texts(values: pl.Series) -> pl.Series:

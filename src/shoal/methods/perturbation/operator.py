@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,9 +41,9 @@ class Operator(ABC):
     columns: tuple[str, ...]
 
     @property
-    @abstractmethod
     def setting(self) -> str:
-        """What was asked, for the manifest: settings, never values of the data."""
+        """What was asked, for the manifest: settings, never values of the data; most operators have one number."""
+        return as_setting(getattr(self, fields(self)[-1].name))
 
     @abstractmethod
     def change(self, columns: Columns, original: Columns, random: Random) -> list[pl.Series]:
@@ -160,12 +160,7 @@ class Noise(Operator):
 
     word: ClassVar[str] = "noise"
 
-    share: float
-
-    @property
-    def setting(self) -> str:
-        """The share of the standard deviation."""
-        return as_setting(self.share)
+    share: float  # of the standard deviation
 
     def change(self, columns: Columns, original: Columns, random: Random) -> list[pl.Series]:
         """One column with noise."""
@@ -240,11 +235,6 @@ class Round(Operator):
 
     base: float
 
-    @property
-    def setting(self) -> str:
-        """The base."""
-        return as_setting(self.base)
-
     def check(self, columns: Columns) -> None:
         """Numbers only, and whole ones to a whole base."""
         super().check(columns)
@@ -306,12 +296,7 @@ class Pram(Operator):
     word: ClassVar[str] = "pram"
     for_text: ClassVar[bool] = True
 
-    keep: float
-
-    @property
-    def setting(self) -> str:
-        """The probability to keep a value."""
-        return as_setting(self.keep)
+    keep: float  # the probability to keep a value
 
     def change(self, columns: Columns, original: Columns, random: Random) -> list[pl.Series]:
         """One column with some values drawn anew."""
