@@ -21,12 +21,13 @@ from shoal.storage.months import FULL_MONTHS
 from shoal.storage.numbers import plain_numbers
 from shoal.storage.texts import MISSING_WORDS, few_texts
 
-# Words that come in an order: answers of questionnaires, levels of education, sizes. Lowest first, variants with /.
+# Words that come in an order: answers of questionnaires, levels of education, sizes. Lowest first, variants with /,
+# letters as `squeeze` leaves them.
 
 
 _SCALES = (
     *tuple(
-        [[squeeze(word) for word in place.split("/")] for place in scale.split(",")]
+        [place.split("/") for place in scale.replace(" ", "").split(",")]
         for scale in (
             "very low, low, medium/middle/moderate/mid/average, high, very high",
             "none/no, mild/light/slight, moderate/medium, severe/strong, very severe/extreme, life threatening",
@@ -50,10 +51,10 @@ _SCALES = (
             "elderly/senior",
             "monday/mon, tuesday/tue, wednesday/wed, thursday/thu, friday/fri, saturday/sat, sunday/sun",
             "niedrig, mittel, hoch",
-            "nie, selten, manchmal, oft/häufig, immer",
+            "nie, selten, manchmal, oft/haufig, immer",
             "basso/bassa, medio/media, alto/alta",
             "mai, raramente, talvolta/qualche volta, spesso, sempre",
-            "faible/bas, moyen/moyenne, élevé/haut/fort",
+            "faible/bas, moyen/moyenne, eleve/haut/fort",
             "jamais, rarement, parfois, souvent, toujours",
             "bajo/baja, medio/media, alto/alta",
             "nunca, raramente/rara vez, a veces, a menudo/frecuentemente, siempre",

@@ -305,7 +305,7 @@ class Anonymized(ChangedTableResult):
         models = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in self.models]
         object.__setattr__(self, "models", models)
 
-    @property
+    @cached_property
     def quasi_identifiers(self) -> list[str]:
         """The names under which the quasi-identifiers are released."""
         return [name for column in self.columns.values() for name in column.names]
