@@ -130,6 +130,11 @@ def test_publish_draws_a_table_and_its_public_part_holds_nothing_measured(tmp_pa
     assert "Nothing was changed" not in page
     assert not any("--original" in command for command in made.sections()[-1].commands)
     assert "released in other ways" in (tmp_path / "out.private" / "report.html").read_text()
+    # both editions are findings like others: the report is written again, and publications are set side by side
+    for folder in ("out", "out.private"):
+        assert "Differential privacy" in report_files(tmp_path / folder, html=tmp_path / f"{folder}.html")[0].read_text()
+    beside = compare_publications([tmp_path / "out", tmp_path / "out"])
+    assert [one.method for one in beside.publications] == ["dp-release, tree"] * 2
     with pytest.raises(InputError, match="draws new records"):
         shoal.anonymize(people(100), policy)
     with pytest.raises(InputError):

@@ -19,11 +19,11 @@ from shoal.releases.linked import packed, unpacked
 from shoal.releases.table_set import TableSet
 
 TABLES: dict[str, Any] = {
-    "patients": {"key": "id", "columns": {"age": "quasi-identifier"}},
+    "patients": {"key": "id", "columns": {"name": "identifier", "age": "quasi-identifier"}},
     "visits": {
         "key": "no",
         "references": {"patient_id": "patients", "ward": "wards"},
-        "columns": {"day": "quasi-identifier"},
+        "columns": {"day": "quasi-identifier", "note": "identifier"},
     },
     "diagnoses": {"references": {"visit": "visits"}, "columns": {"code": "quasi-identifier", "result": "sensitive"}},
     "wards": {"key": "name", "columns": {"floor": "quasi-identifier"}},
@@ -36,10 +36,14 @@ def clinic(persons: int = 60, seed: int = 0) -> dict[str, pl.DataFrame]:
     visits = np.repeat(np.arange(persons), draw.integers(0, 4, persons))
     of_visit = np.repeat(np.arange(len(visits)), draw.integers(0, 3, len(visits)))
     return {
-        "patients": pl.DataFrame({"id": np.arange(persons) + 7, "age": draw.integers(20, 60, persons)}),
+        "patients": pl.DataFrame(
+            {"id": np.arange(persons) + 7, "name": [f"person {n}" for n in range(persons)],
+             "age": draw.integers(20, 60, persons)}
+        ),
         "visits": pl.DataFrame(
             {"no": [f"V{n}" for n in range(len(visits))], "patient_id": visits + 7,
-             "ward": draw.choice(["A", "B", "C"], len(visits)), "day": draw.integers(0, 365, len(visits))}
+             "ward": draw.choice(["A", "B", "C"], len(visits)), "day": draw.integers(0, 365, len(visits)),
+             "note": ["seen"] * len(visits)}
         ),
         "diagnoses": pl.DataFrame(
             {"visit": [f"V{n}" for n in of_visit], "code": draw.choice(list("KLMN"), len(of_visit)),
@@ -71,8 +75,8 @@ def safe(tmp_path: Path, data: Path) -> Path:
 def test_by_hand() -> None:
     """Two of one age with one visit each, one of them on another day; two others without visits: classes 1, 1 and 2."""
     tables = {"patients": TABLES["patients"], "visits": {**TABLES["visits"], "references": {"patient_id": "patients"}}}
-    frames = {"patients": pl.DataFrame({"id": [1, 2, 3, 4], "age": [30, 30, 30, 30]}),
-              "visits": pl.DataFrame({"no": [1, 2], "patient_id": [1, 2], "day": [5, 6]})}  # fmt: skip
+    frames = {"patients": pl.DataFrame({"id": [1, 2, 3, 4], "name": list("abcd"), "age": [30, 30, 30, 30]}),
+              "visits": pl.DataFrame({"no": [1, 2], "patient_id": [1, 2], "day": [5, 6], "note": ["", ""]})}  # fmt: skip
     policy = {"relations": {"person": "patients", "tables": tables}, "models": [{"model": "k-anonymity", "k": 2}]}
     found = shoal.risk(frames, policy=policy)
     assert (found.persons, found.k, found.uniques, found.classes) == (4, 1, 2, 3)
@@ -85,6 +89,7 @@ def test_what_is_published_joins_and_is_alike(safe: Path, data: Path) -> None:
     tables = {name: pl.read_csv(safe / f"{name}.csv") for name in TABLES}
     original = clinic()
     assert tables["patients"].height == 60
+    assert [name for name, frame in tables.items() if {"name", "note"} & {*frame.columns}] == ["wards"]  # its key
     joined = tables["diagnoses"].join(tables["visits"], left_on="visit", right_on="no")
     assert joined.join(tables["patients"], left_on="patient_id", right_on="id").height == tables["diagnoses"].height
     assert not set(tables["patients"]["id"]) & set(original["patients"]["id"].cast(pl.String))

@@ -154,7 +154,7 @@ def _check_columns(tables: Mapping[str, Table], relations: Relations) -> None:
     for name, told in relations.tables.items():
         if name not in tables:
             raise InputError(f"The release has no table {name}.", "Give the policy that it was made by.")
-        tables[name].select([*told.keys, *told.with_role("quasi-identifier")])
+        tables[name].select([column for column, role in told.columns.items() if role != "identifier"])
 
 
 def _shared(linked: LinkedTables) -> int:

@@ -57,7 +57,7 @@ class LinkedTables:
         parents = {}
         for name in relations.order:
             told, table = relations.tables[name], tables[name]
-            table.select([*told.keys, *told.columns])
+            table.select(told.keys)
             if told.key is not None:
                 _check_key(name, table[told.key])
             for column, target in told.references.items():
@@ -304,9 +304,10 @@ def _file_of(folder: Path, name: str, file: str | None) -> Path:
 
 
 def read_linked(source: Any, relations: Relations, options: Options | None = None) -> dict[str, Table]:
-    """All tables, with the types that their parts of the policy declare."""
+    """All tables, with the types that their parts of the policy declare; a column that it names is there."""
     found = {}
     for number, (name, one) in enumerate(sources_of(source, relations).items()):
         progress.report("reading", number, len(relations.tables))
         found[name] = read(one, None, declaring(options, relations.tables[name].types))
+        found[name].select(relations.tables[name].columns)
     return found

@@ -216,7 +216,7 @@ def _linked(first: tuple[str, Path], second: tuple[str, Path], person: str) -> L
 def data_of(release: Path) -> Path:
     """The data file of a published folder, or beside a manifest; a data file itself."""
     if release.is_dir():
-        manifests = sorted(release.glob("release/*.manifest.json"))
+        manifests = sorted(release.glob("*.manifest.json"))
         if len(manifests) != 1:
             raise InputError(f"{release} holds no release.", "Name folders of `shoal publish` that are no drafts.")
         release = manifests[0]
@@ -232,6 +232,12 @@ def _quasi_identifiers(found: ReportFindings) -> list[str]:
     return [name for name, role in found.policy.columns.items() if role == "quasi-identifier"]
 
 
+def _method(found: ReportFindings) -> str | None:
+    if found.private_table is not None:
+        return f"{PRIVATE_TABLE}, {found.private_table.synthesizer}"
+    return None if found.change is None else found.change.method
+
+
 def _figures(folder: str, found: ReportFindings) -> PublicationFigures:
     before, after, utility = found.risk.before, found.risk.after, found.utility
     judged, verified = None if after is None else after.judged, found.verification
@@ -240,7 +246,7 @@ def _figures(folder: str, found: ReportFindings) -> PublicationFigures:
     return PublicationFigures(
         folder=folder,
         created=found.created,
-        method=None if found.change is None else found.change.method,
+        method=_method(found),
         models=[] if verified is None else [model.title for model in verified.models],
         records=found.data.records,
         released=found.data.released,

@@ -115,7 +115,6 @@ class PrivateSteps:
             made = replace(made, marginals=[], workload_error={}, owner={}, beside=None)
             more = {"verification": self.found["verification"]}
         table = made.to_dict()
-        table.pop("schema_version")
         data = {
             "records": made.records, "columns": len(made.public["domains"]), "released": made.records,
             "suppressed_rows": 0, "removed_rows": 0, "sha256": None, **self.data,
