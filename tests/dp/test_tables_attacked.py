@@ -19,6 +19,8 @@ from shoal.dp.tables.counting import Records
 from shoal.dp.tables.domains import Domain
 from shoal.dp.tables.synthesis import tree
 from shoal.errors import InputError
+from shoal.reports.publication.compare import compare_publications
+from shoal.reports.publication.results import report_files
 
 PUBLIC: dict[str, Any] = {
     "columns": {"sex": "quasi-identifier", "age": "quasi-identifier", "ill": "sensitive"},
@@ -104,6 +106,12 @@ def test_a_release_is_attacked_as_others_are(tmp_path: Path) -> None:
         compare_releases(paths[:1], original=tmp_path / "inside.parquet")
 
 
+def test_tables_of_counts_hold_nobody_to_attack(tmp_path: Path) -> None:
+    shoal.dp_release(people(500), PUBLIC, epsilon=1, tables=["sex", "sex:ill"], output=tmp_path / "counts")
+    with pytest.raises(InputError, match="hold no records"):
+        shoal.attack(tmp_path / "counts", original=people(500))
+
+
 def test_publish_draws_a_table_and_its_public_part_holds_nothing_measured(tmp_path: Path) -> None:
     people(2000).write_csv(tmp_path / "people.csv")
     policy = PUBLIC | {
@@ -131,8 +139,9 @@ def test_publish_draws_a_table_and_its_public_part_holds_nothing_measured(tmp_pa
     assert not any("--original" in command for command in made.sections()[-1].commands)
     assert "released in other ways" in (tmp_path / "out.private" / "report.html").read_text()
     # both editions are findings like others: the report is written again, and publications are set side by side
-    for folder in ("out", "out.private"):
-        assert "Differential privacy" in report_files(tmp_path / folder, html=tmp_path / f"{folder}.html")[0].read_text()
+    for name in ("out", "out.private"):
+        (written,) = report_files(tmp_path / name, html=tmp_path / f"{name}.html")
+        assert "Differential privacy" in written.read_text()
     beside = compare_publications([tmp_path / "out", tmp_path / "out"])
     assert [one.method for one in beside.publications] == ["dp-release, tree"] * 2
     with pytest.raises(InputError, match="draws new records"):

@@ -76,7 +76,7 @@ def test_by_hand() -> None:
     """Two of one age with one visit each, one of them on another day; two others without visits: classes 1, 1 and 2."""
     tables = {"patients": TABLES["patients"], "visits": {**TABLES["visits"], "references": {"patient_id": "patients"}}}
     frames = {"patients": pl.DataFrame({"id": [1, 2, 3, 4], "name": list("abcd"), "age": [30, 30, 30, 30]}),
-              "visits": pl.DataFrame({"no": [1, 2], "patient_id": [1, 2], "day": [5, 6], "note": ["", ""]})}  # fmt: skip
+              "visits": pl.DataFrame({"no": [1, 2], "patient_id": [1, 2], "day": [5, 6], "note": "x"})}  # fmt: skip
     policy = {"relations": {"person": "patients", "tables": tables}, "models": [{"model": "k-anonymity", "k": 2}]}
     found = shoal.risk(frames, policy=policy)
     assert (found.persons, found.k, found.uniques, found.classes) == (4, 1, 2, 3)
@@ -109,12 +109,15 @@ def test_what_is_published_joins_and_is_alike(safe: Path, data: Path) -> None:
 
 
 def test_attack_report_and_force(safe: Path, data: Path, tmp_path: Path) -> None:
+    from shoal.reports.publication.compare import compare_releases
     from shoal.reports.publication.results import report_files
 
     found = shoal.attack(safe, original=data)
     linkage = next(one for one in found.attacks if one.name == "linkage")
     assert linkage.rate is not None
     assert linkage.rate <= 1 / 3 + 1e-9
+    with pytest.raises(InputError, match="not set side by side"):
+        compare_releases([safe, safe])
     assert "patients" in report_files(safe, html=tmp_path / "report.html")[0].read_text()
     with pytest.raises(InputError, match="is there already"):
         shoal.publish(data, POLICY, output=safe)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import polars as pl
 import pytest
@@ -79,3 +80,18 @@ def test_a_publication_of_baskets(tmp_path: Path) -> None:
     assert {step.name: step.verdict for step in made.steps}["verify"] == "holds"
     page = (tmp_path / "out" / "report.html").read_text()
     assert "What a few items give away" in page
+    with pytest.raises(InputError, match="attack unicity"):
+        shoal.attack(tmp_path / "out", original=frame)
+
+
+def test_whose_items_they_are_leaves_as_a_pseudonym_or_not_at_all() -> None:
+    frame = pl.DataFrame({"customer": ["anna", "anna", "bert", "bert"], "item": ["a", "b", "a", "b"]})
+    policy: dict[str, Any] = {"person": "customer", "columns": {"item": "items"},
+                              "models": [{"model": "km-anonymity", "m": 2, "k": 2}]}  # fmt: skip
+    made = shoal.anonymize(frame, policy)
+    assert made.frame["customer"].n_unique() == 2
+    assert not made.frame["customer"].is_in(["anna", "bert"]).any()
+    named = policy | {"columns": {"item": "items", "customer": "identifier"}}
+    assert shoal.risk(frame, policy=named).persons == 2
+    with pytest.raises(InputError, match="becomes a pseudonym"):
+        shoal.anonymize(frame, named)

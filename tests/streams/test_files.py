@@ -361,6 +361,13 @@ def test_what_two_consecutive_outputs_give_away_together_is_measured(folder: Pat
     assert found.columns[0].certain == by_hand
 
 
+def test_without_persons_nobody_is_in_two_outputs(folder: Path) -> None:
+    (folder / "policy.yaml").write_text(POLICY.replace("person: who\n", "").replace("who: identifier", "who: other"))
+    run(folder)
+    with pytest.raises(InputError, match="names no person"):
+        shoal.attack_intersect(folder / "out.jsonl", state=folder / "state")
+
+
 def test_what_cannot_begin_leaves_nothing_and_an_empty_output_promises_nothing(folder: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         shoal.stream(folder / "none.jsonl", **asked(folder))

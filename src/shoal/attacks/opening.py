@@ -48,6 +48,7 @@ def subject_of(
     if control is not None and original is None:
         raise InputError("There is a control, and no original to hold it against.", "Give the original too.")
     decided = policy_of(source, released, policy)
+    _check_attackable(released, decided)
     declared = declaring(options, {**decided.types, **released.types})
     table = None if original is None else read(original, None, declared)
     others = None if control is None else read(control, None, declared)
@@ -67,6 +68,18 @@ def subject_of(
     subject = Subject(released, decided, knows, table, others, place, targets, seed)
     check_same_people(subject)
     return subject
+
+
+def _check_attackable(released: Readable, policy: Policy) -> None:
+    manifest = None if released.source is None else released.source.manifest_or_none
+    if manifest is not None and manifest.method == PRIVATE_TABLE and manifest.columns[0].technique == "tables":
+        raise InputError("Tables of counts hold no records, and these attacks are about records.",
+                         "See what an attacker can do at most by `shoal epsilon`.")  # fmt: skip
+    if policy.set_columns and not policy.quasi_identifiers:
+        raise InputError(
+            "These attacks know the quasi-identifiers of people, and the release has sets of items or events.",
+            "Attack it by what somebody knows of a set: `shoal attack unicity`, `shoal attack scoreboard`.",
+        )
 
 
 def check_same_people(subject: Subject) -> None:

@@ -45,6 +45,7 @@ from shoal.storage.writing import OutputFormat
 from shoal.vocabulary import Minimize, NullRule, RiskOver, Role
 
 _ITEM_KEYS = {"separator", "sensitive"}
+_OF_SETS: tuple[Role, ...] = ("items", "event-place", "event-time")
 _COLUMN_KEYS = {"role", "treat", *_ITEM_KEYS}
 COUNT_OR_PERSON = "count and person exclude each other: a row stands for many records or belongs to one person"
 
@@ -144,7 +145,13 @@ class Policy(BaseModel):
             roles = {name: one.get("role", "other") for name, one in both.items()}
             items = {name: {key: one[key] for key in _ITEM_KEYS & set(one)} for name, one in both.items()}
             items = {**{name: one for name, one in items.items() if one}, **(content.get("items") or {})}
-            content = {**content, "columns": {**said, **roles}, "treat": treat, "items": items}
+            said = {**said, **roles}
+            content = {**content, "columns": said, "treat": treat, "items": items}
+        person = content.get("person")
+        if isinstance(person, str) and not {person} & {*said, *treat} and any(one in _OF_SETS for one in said.values()):
+            # whose items they are must stay to be told, and needs no name
+            said, treat = {**said, person: "other"}, {**treat, person: {"method": "pseudonym"}}
+            content = {**content, "columns": said, "treat": treat}
         # a pseudonym is a text, whatever the column is declared as
         gone = [name for name, one in treat.items() if isinstance(one, Mapping) and one.get("method") == "pseudonym"]
         if gone and isinstance(content.get("types"), Mapping):
@@ -256,7 +263,7 @@ class Policy(BaseModel):
     @property
     def set_columns(self) -> list[str]:
         """The columns of which somebody knows a few items or events."""
-        return [*self.with_role("items"), *self.event_columns]
+        return [name for role in _OF_SETS for name in self.with_role(role)]
 
     @property
     def in_rows(self) -> bool:

@@ -169,7 +169,8 @@ def verify_private_table(
         output = OutputFormat.model_validate(manifest.policy.output.model_dump())
         checks += [*beside_the_table(release.data, table), *written_again(release.data, output)]
     frame = table.to_polars()
-    checks.append(Check("records", table.rows == manifest.written, f"{table.rows:,} of {manifest.written:,} records"))
+    what = "tables" if (manifest.sections.get(SECTION) or {}).get("synthesizer") == "tables" else "records"  # type: ignore[union-attr]
+    checks.append(Check("records", table.rows == manifest.written, f"{table.rows:,} of {manifest.written:,} {what}"))
     names = manifest.released_names
     right = list(types_by_name(table)) == names
     checks.append(Check("columns", right, f"{len(frame.columns)} of {len(names)} columns in their order"))

@@ -73,6 +73,9 @@ def consecutive_outputs(source: Any, state: str | Path) -> tuple[list[pl.DataFra
     """The output of a stream cut where half of its time was over, with persons, the column of these, and its plan."""
     folder, kept = _state_of(source, state)
     plan, persons = plan_of(kept["settings"]["policy"]), _persons(folder, kept)
+    if plan.person is None:
+        raise InputError("The policy of this stream names no person, so that nobody is in two outputs.",
+                         "Name the column of persons in it, and publish the stream anew.")  # fmt: skip
     rows = [[same_text(row.get(name)) for name in (*plan.names, *plan.sensitive)] for row in _lines(Path(source))]
     if len(rows) != len(persons):
         raise InputError("The output is not as long as its state says.", "Run the stream to its end.")

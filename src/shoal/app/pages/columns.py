@@ -197,9 +197,12 @@ def _start(workspace: Workspace, profile: Profile) -> dict[str, Any]:
 
 
 def _with_roles(policy: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
-    """A policy with other roles, without models about columns that are not sensitive any more."""
+    """A policy with other roles, without models about columns that are not sensitive any more, and without what was
+    said of items in columns that hold none any more."""
     models = [
         model for model in policy.get("models", [])
         if model.get("sensitive") is None or roles.get(model["sensitive"]) == "sensitive"
     ]  # fmt: skip
-    return {**policy, "columns": {**policy.get("columns", {}), **roles}, **({"models": models} if models else {})}
+    columns = {**policy.get("columns", {}), **roles}
+    items = {name: one for name, one in policy.get("items", {}).items() if columns.get(name) == "items"}
+    return {**policy, "columns": columns, "items": items, **({"models": models} if models else {})}

@@ -20,7 +20,7 @@ from shoal.storage import Array, Column
 from shoal.storage.table import blocks_of, smallest_unsigned
 
 # numbers whose bins are bought: so fine is the tree of counts, and so many bins come out of it at most
-_LEVELS, _BINS = 12, 32
+_LEVELS, MOST_BINS = 12, 32
 _MOST_KEYS = 10_000
 
 
@@ -112,7 +112,7 @@ def bought_bins(domain: Domain, column: Column, account: Account, rho: Decimal) 
     parts = np.split(noisy.astype(float), np.cumsum([len(level) for level in tree])[:-1])
     counts = np.maximum(_agreeing(parts), 0)[: fine.cells]
     reached = np.cumsum(counts) / max(counts.sum(), 1)
-    cuts = np.searchsorted(reached, np.arange(1, _BINS) / _BINS) + 1
+    cuts = np.searchsorted(reached, np.arange(1, MOST_BINS) / MOST_BINS) + 1
     chosen = sorted({0, fine.cells, *(int(cut) for cut in cuts if cut < fine.cells)})
     return domain.with_edges([fine.edges[place] for place in chosen])
 

@@ -12,7 +12,7 @@ import polars as pl
 from shoal import progress
 from shoal.dp.store import blanked, kept_rows
 from shoal.dp.tables.account import MEAN_NOISE, Account
-from shoal.dp.tables.counting import Records, bought_bins, bought_domain, encoded
+from shoal.dp.tables.counting import MOST_BINS, Records, bought_bins, bought_domain, encoded
 from shoal.dp.tables.counts import CountTables, cliques_of, count_tables, expected_error
 from shoal.dp.tables.domains import Domain, public_domains, released_columns
 from shoal.dp.tables.microaggregate import microaggregate
@@ -84,6 +84,8 @@ def plan_of(policy: Policy, request: DpReleaseRequest, columns: Sequence[str], o
     rows = _rows_of_a_person(person, request.max_rows_per_person)
     if request.synthesizer == "microaggregate" and not tables:
         rows = 2  # its neighbours replace a record: one goes and one comes, also where domains and bins are bought
+    elif request.k is not None:
+        raise InputError(Message("{k} is a setting of microaggregation, and of no other synthesizer."), "Leave it out.")
     account = Account(request.epsilon, request.delta, rows, buys=bool(bought))
     needs = (policy.public_records, request.k)
     if request.synthesizer == "microaggregate" and not tables and (person is not None or None in needs):
@@ -122,13 +124,20 @@ def preview(plan: DrawPlan) -> PrivateTable:
     fraction = left / len(cliques) if plan.tables else left * (0.25 if plan.synthesizer == "tree" else 0.1) / len(names)
     fraction = left / len(names) if len(names) == 1 else fraction
     if plan.synthesizer == "microaggregate" and not plan.tables:
-        assert plan.policy.public_records is not None
-        assert plan.k is not None
-        groups = max(plan.policy.public_records // plan.k, 1)
         for name, domain in plan.domains.items():
-            sigma = account.sigma(account.part(left / len(names)), max(domain.cells - 1, 1) * math.sqrt(groups))
-            errors.append({"columns": [name], "error": None, "error_95": round(1.96 * sigma / plan.k, 2)})
-            steps.append(_planned("mean", (name,), account, left / len(names), sigma))
+            k = plan.k or 1
+            groups = max((plan.policy.public_records or 0) // k, 1)
+            cells = MOST_BINS if domain.unbinned else domain.cells
+            parts = 2 if domain.ordered and domain.missing else 1
+            by_step = {"frequencies": math.sqrt(2 * groups)}
+            if domain.ordered:
+                by_step = {"mean": max(cells - 1, 1) * math.sqrt(groups), "missing": math.sqrt(groups)}
+            for step in list(by_step)[:parts]:
+                part = left / len(names) / parts
+                steps.append(_planned(step, (name,), account, part, account.sigma(account.part(part), by_step[step])))
+            sigma = next(one["scale"] for one in steps if one["columns"] == [name])
+            off = 1.96 * sigma / (k if domain.ordered else 1)
+            errors.append({"columns": [name], "error": None, "error_95": round(off, 2)})
     else:
         sigma = account.sigma(account.part(fraction))
         for clique in cliques:

@@ -88,7 +88,8 @@ class PrivateTable(Result):
             worst = worst if self.preview else worst[:8]
             title = "Expected error" if self.preview else "Largest errors, for the owner only"
             cells = [(", ".join(one["columns"]), _error(one)) for one in worst]
-            shown.append(Grid(("columns", "error of counts" if self.preview else "error"), cells, title=title))
+            of = "means of cells, or of counts" if self.synthesizer == "microaggregate" else "counts"
+            shown.append(Grid(("columns", f"error of {of}" if self.preview else "error"), cells, title=title))
         shown += beside_sections(self.beside or [])
         if self.workload_error:
             words = {"2": "pairs", "3": "triples"}

@@ -121,6 +121,11 @@ def protected_beside(
     """The table with quasi-identifiers changed, where there are some, and then its sets. In larger classes fewer items
     stand out: of some sizes of classes the one that loses least in all is taken."""
     others = [model for model in policy.models if not model.of_sets]
+    if policy.person in policy.with_role("identifier"):
+        raise InputError(
+            f"Column '{policy.person}' says whose items are whose, and is an identifier, which leaves no trace.",
+            "Take it out of the policy's columns: it becomes a pseudonym then.",
+        )
     if not policy.quasi_identifiers:
         return protected(_unchanged(table, policy), policy, prefer, seconds)
     least = max(model.least_members or 2 for model in policy.models)

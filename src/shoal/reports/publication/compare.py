@@ -18,6 +18,7 @@ from shoal.releases.compare import Comparison, LinkedReleases, compare, differen
 from shoal.releases.decode import decode
 from shoal.releases.open import Release
 from shoal.releases.private_table import SECTION, domains_of
+from shoal.releases.table_set import TableSet
 from shoal.reports.chapters.base import Chapter, listing
 from shoal.reports.findings import ReportFindings, read_findings, typed_findings
 from shoal.reports.publication.results import check_not_published
@@ -165,6 +166,10 @@ def compare_releases(
 
     With `person`, a pseudonym that all releases have, each two are linked too: `attack_link` of one with the other.
     """
+    if any(TableSet.find(release) is not None for release in releases):
+        raise InputError(
+            "Releases of several tables are not set side by side.", "See the figures of each by `shoal report`."
+        )
     folders = [Path(release).is_dir() for release in releases]
     if any(folders) and not all(folders):
         raise InputError("Some are folders and some are files.", "Name folders only, or manifests and files only.")
