@@ -22,9 +22,8 @@ from shoal.dp.tables.account import Account, check_steps
 from shoal.dp.tables.counting import Records
 from shoal.dp.tables.counts import agreeing
 from shoal.dp.tables.domains import Domain
-from shoal.dp.tables.microaggregate import distances, groups_of
 from shoal.dp.tables.model import MarginalModel, Measurement, dealt
-from shoal.dp.tables.synthesis import Zero, adaptive, tree
+from shoal.dp.tables.synthesis import Zero, adaptive, distances, groups_of, tree
 from shoal.errors import InputError
 from shoal.policy.domains import DomainSection
 
@@ -544,8 +543,8 @@ def test_the_steps_of_a_release_keep_the_definition(epsilon: str) -> None:
 
 
 def test_microaggregation_before_noise_in_its_published_setting(data: Path) -> None:
-    """Four incomes of the census file of 1,080 records, from 0 to 1.5 times the largest (Soria-Comas et al. 2014): noise
-    alone loses everything, the larger the groups the less noise, until the groups themselves lose most."""
+    """Four incomes of the census file of 1,080 records, from 0 to 1.5 times the largest (Soria-Comas et al. 2014): the
+    larger the groups, the less noise, until the groups themselves lose most."""
     frame = pl.read_csv(data / "sdcmicro" / "CASCrefmicrodata.csv").select("FICA", "FEDTAX", "INTVAL", "POTHVAL")
     policy = {
         "domains": {name: {"min": 0, "max": int(frame[name].max() * 1.5), "width": int(frame[name].max() * 1.5) // 200,

@@ -12,10 +12,8 @@ import numpy as np
 from shoal import progress
 from shoal.attacks.membership import area
 from shoal.dp.tables.account import Account
-from shoal.dp.tables.counting import Records, encoded, packed
+from shoal.dp.tables.counting import Records, encoded, marginal_errors, packed, system_randomness
 from shoal.dp.tables.make import DrawPlan, counted_columns, drawn, plan_of, with_bought
-from shoal.dp.tables.synthesis import system_randomness
-from shoal.dp.tables.utility import marginal_errors
 from shoal.errors import InputError
 from shoal.policy import as_policy
 from shoal.results import Chart, Exhibit, Grid, Headline, Meaning, Notes, Result, Section

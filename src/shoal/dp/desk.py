@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from shoal.dp.answers import NoisyAnswer, answer, errors_by_rows
-from shoal.dp.documents import default_key_file, read_limited
-from shoal.dp.ledger import BudgetRefused, Ledger
+from shoal.dp.ledger import BudgetRefused, Ledger, default_key_file, read_limited
 from shoal.dp.mechanisms import epsilon_of
 from shoal.dp.plans import QueryPlan, plan
 from shoal.dp.queries import Query, QueryOptions, RawQuery, make_query

@@ -17,6 +17,7 @@ import hmac
 import json
 import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,12 +28,12 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from shoal.dp.documents import read_limited
 from shoal.dp.terms import Price, Terms
 from shoal.errors import InputError, ShoalError
 from shoal.keys import SecretKey
 from shoal.policy.amounts import written
 from shoal.storage.writing import write_json
+from shoal.systems.files import open_at_once
 
 # Keyed hashes: the chain of the ledger, and the marks that say how far it goes.
 #
@@ -112,6 +113,31 @@ def tampered(how: str) -> InputError:
         f"The ledger was tampered with, or belongs to another desk: {how}.",
         "Nothing is answered from it. Restore the ledger, or open a new desk and count what was spent.",
     )
+
+
+def read_limited(path: Path, most: int) -> bytes:
+    """The bytes of an ordinary file, if it is not larger than `most`."""
+    try:
+        handle = open_at_once(path)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise InputError(f"{path} is not an ordinary file.", "Restore it.")
+            content = file.read(most + 1)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.", "Restore it, or check its rights.") from None
+    if len(content) > most:
+        raise InputError(f"{path} is larger than {most:,} bytes.", "Restore it: a desk does not write such a file.")
+    return content
+
+
+def default_key_file(folder: Path) -> Path:
+    """Where the ledger key of a desk is if nobody says where: beside its folder, never in it.
+
+    >>> default_key_file(Path("desks/visits")).name
+    'visits.ledger-key'
+    """
+    folder = folder.absolute()
+    return folder.with_name(f"{folder.name}.ledger-key")
 
 
 SECONDS_TO_WAIT = 60

@@ -13,21 +13,20 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from shoal.dp.documents import checked_places
-from shoal.dp.ledger import Ledger, key_check
+from shoal.dp.ledger import Ledger, default_key_file, key_check
 from shoal.dp.mechanisms import rho_within
 from shoal.dp.results import Opened
 from shoal.dp.store import blanked, kept_rows, write_columns
-from shoal.dp.terms import ACCOUNTINGS, FORMAT, MOST_ROWS_OF_A_PERSON, Terms, checked_delta, checked_epsilon, share
+from shoal.dp.terms import ACCOUNTINGS, FORMAT, Terms, checked_delta, checked_epsilon, rows_of_a_person, share
 from shoal.dp.types import declared_types, propose
-from shoal.errors import InputError, Message, Setting, check_choice
+from shoal.errors import InputError, Setting, check_choice
 from shoal.keys import find_key
 from shoal.policy.amounts import written
 from shoal.storage import Table
 from shoal.storage.reading import Options, read
 from shoal.storage.rows import Rows
 from shoal.storage.texts import check_have_texts
-from shoal.storage.writing import sha256, write_bytes
+from shoal.storage.writing import digest_of_file, write_bytes
 from shoal.systems.files import move, sync
 from shoal.systems.locks import abandoned, lock_beside
 from shoal.verbs.asking import DeskOpenRequest
@@ -95,7 +94,7 @@ def open_desk(source: Any, asked: DeskOpenRequest) -> Opened:
     folder = Path(folder)
     check_choice(Setting("accounting"), asked.accounting, ACCOUNTINGS)
     limits = checked_epsilon(asked.epsilon), checked_delta(asked.delta)
-    most = _checked_cap(asked.person, asked.max_rows_per_person)
+    most = rows_of_a_person(asked.person, asked.max_rows_per_person)
     rho = _rho(asked.accounting, *limits)
     key_file, witness = checked_places(folder, asked.ledger_key, witness)
     wanted = (
@@ -106,7 +105,7 @@ def open_desk(source: Any, asked: DeskOpenRequest) -> Opened:
     table = _read(source, wanted, asked.options or Options())
     declared = declared_types(asked.types, table.columns, asked.person)
     kept = _capped(table, asked.person, most)
-    digest = _source_digest(source)
+    digest = digest_of_file(source)
     key_is_new = False
     opened = False
     try:
@@ -162,6 +161,37 @@ def open_desk(source: Any, asked: DeskOpenRequest) -> Opened:
     )
 
 
+def checked_places(folder: Path, ledger_key: str | Path | None, witness: str | Path | None) -> tuple[Path, Path | None]:
+    """Where the key and the witness are to be: never inside the desk, never over something else."""
+    _check_folder(folder)
+    key_file = default_key_file(folder) if ledger_key is None else Path(ledger_key)
+    witness = None if witness is None else Path(witness)
+    inside = folder.resolve()
+    for name, path in (("ledger_key", key_file), ("witness", witness)):
+        if path is not None and inside in (path.resolve(), *path.resolve().parents):
+            raise InputError(
+                f"{name} lies inside the desk's folder: whoever puts an old copy of that back puts it back too.",
+                "Name a file elsewhere, best on another machine or under another account.",
+            )
+        if path is not None and not path.absolute().parent.is_dir():
+            raise InputError(f"There is no folder {path.parent}.", "Make it first.")
+    if witness is not None and (witness.exists() or witness.resolve() == key_file.resolve()):
+        raise InputError(
+            f"{witness} exists already, or is the ledger key.", "A witness serves one desk: name a new file."
+        )
+    return key_file, witness
+
+
+def _check_folder(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(
+            f"{folder} exists already.",
+            "Choose another folder: a desk is never replaced, because that would forget what was spent.",
+        )
+    if not folder.absolute().parent.is_dir():
+        raise InputError(f"There is no folder {folder.parent}.", "Make it first.")
+
+
 def proposed_types(source: Any, *, options: Options | None = None) -> dict[str, str]:
     """The type that the values of each column suggest: what the owner looks at before declaring `types`.
 
@@ -176,25 +206,6 @@ def _read(source: Any, columns: list[str] | None, options: Options) -> Table:
     table = _without_missing_words(read(source, columns, replace(options, as_text=True)), options.missing)
     check_have_texts(table.columns.values())
     return table
-
-
-def _checked_cap(person: str | None, most: int | None) -> int:
-    if person is None:
-        if most is not None:
-            raise InputError(
-                Message("{max_rows_per_person} says nothing without {person}."), "Name the person column too."
-            )
-        return 1
-    if most is None:
-        raise InputError(
-            "How many rows of one person may count? It is never taken from the data.",
-            Message("Give {max_rows_per_person}: more rows lose less, fewer rows need less noise."),
-        )
-    if not 1 <= most <= MOST_ROWS_OF_A_PERSON:
-        raise InputError(
-            Message("{max_rows_per_person} is a whole number from 1 to 1,000,000."), "Usual values are 1 to 20."
-        )
-    return most
 
 
 def _rho(accounting: str, epsilon: Decimal, delta: Decimal) -> Decimal | None:
@@ -219,8 +230,3 @@ def _capped(table: Table, person: str | None, most: int) -> Table:
     assert persons is not None
     kept = kept_rows(persons, most)
     return table if kept.all() else table.take(kept)
-
-
-def _source_digest(source: Any) -> str | None:
-    is_file = isinstance(source, (str, Path)) and Path(source).is_file()
-    return sha256(Path(source)) if is_file else None

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from shoal.errors import InputError
+from shoal.errors import InputError, Message
 from shoal.policy.amounts import EXACT, decimal_of
 from shoal.vocabulary import Accounting
 
@@ -214,3 +214,19 @@ def checked_delta(given: Decimal | str | float) -> Decimal:
             f"delta must be at least 0 and below 1, not {given}.", "Take less than 1 / persons, such as 1e-7."
         )
     return delta
+
+
+def rows_of_a_person(person: str | None, most: int | None) -> int:
+    """How many rows of a person count: said by the owner, and 1 where each row is a person."""
+    if person is None:
+        if most is not None:
+            raise InputError(Message("{max_rows_per_person} says nothing without {person}."), "Name the person column.")
+        return 1
+    if most is None:
+        raise InputError(
+            "How many rows of one person may count? It is never taken from the data.",
+            Message("Give {max_rows_per_person}: more rows lose less, fewer rows need less noise."),
+        )
+    if not 1 <= most <= MOST_ROWS_OF_A_PERSON:
+        raise InputError(Message("{max_rows_per_person} is a whole number from 1 to 1,000,000."), "Usual: 1 to 20.")
+    return most

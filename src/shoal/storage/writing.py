@@ -366,6 +366,11 @@ def hash_of_files(hashes: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
+def digest_of_file(source: Any) -> str | None:
+    """The hash of a source that is one file; None of all others."""
+    return sha256(Path(source)) if isinstance(source, (str, Path)) and Path(source).is_file() else None
+
+
 def sha256(path: Path) -> str:
     """The hash of a file's bytes; of a folder, by its Parquet files."""
     if path.is_dir():

@@ -1,11 +1,15 @@
-"""Exact counts over cells of columns, and what is bought before anything else: domains and bins."""
+"""Exact counts over cells of columns, what is bought before anything else (domains and bins), and how far a
+released table is from the original: the last for its owner only, because nothing of it is paid for."""
 
 from __future__ import annotations
 
+import itertools
 import math
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +26,9 @@ from shoal.storage.table import blocks_of, smallest_unsigned
 # numbers whose bins are bought: so fine is the tree of counts, and so many bins come out of it at most
 _LEVELS, MOST_BINS = 12, 32
 _MOST_KEYS = 10_000
+# marginals of each size that are compared; of more a part, drawn at random
+_MOST_MARGINALS = 500
+_DENSE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,11 @@ def packed(codes: Sequence[Array], clique: Clique, sizes: Sequence[int], rows: s
         found *= sizes[axis]
         found += codes[axis][rows]
     return found
+
+
+def system_randomness() -> np.random.Generator:
+    """Randomness of the system for drawing records; no seed drives it."""
+    return np.random.default_rng(secrets.randbits(256))
 
 
 def encoded(columns: Mapping[str, Column], domains: Mapping[str, Domain]) -> tuple[Records, dict[str, int], int]:
@@ -130,3 +142,43 @@ def _agreeing(levels: Sequence[Array]) -> Array:
         pairs = own.reshape(-1, 2)
         down = (pairs + ((down - pairs.sum(axis=1)) / 2)[:, None]).ravel()
     return down
+
+
+def l1_distance(first: Records, second: Records, clique: Clique) -> float:
+    """The L1 distance of two marginals as shares, from 0 to 2.
+
+    >>> codes = [np.array([0, 1, 1, 1])], [np.array([0, 0, 1, 1])]
+    >>> l1_distance(*(Records(tuple(own), (2,)) for own in codes), (0,))
+    0.5
+    """
+    cells = int(np.prod([first.sizes[axis] for axis in clique]))
+    if cells <= _DENSE:
+        shares = [one.counts(clique) / max(one.rows, 1) for one in (first, second)]
+        return float(np.abs(shares[0] - shares[1]).sum())
+    keys = [packed(one.codes, clique, one.sizes) for one in (first, second)]
+    both, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    parts = (inverse[: first.rows], inverse[first.rows :])
+    held = [np.bincount(part, minlength=len(both)) / max(len(part), 1) for part in parts]
+    return float(np.abs(held[0] - held[1]).sum())
+
+
+def marginal_errors(
+    original: Records, released: Records, names: Sequence[str]
+) -> tuple[list[dict[str, Any]], dict[str, float]]:
+    """The distance of every pair, and the mean distance over all pairs and over all triples."""
+    pairs = [
+        {"columns": [names[axis] for axis in pair], "error": l1_distance(original, released, pair)}
+        for pair in _some(len(names), 2)
+    ]
+    means = {"2": float(np.mean([one["error"] for one in pairs]))} if pairs else {}
+    if triples := [l1_distance(original, released, one) for one in _some(len(names), 3)]:
+        means["3"] = float(np.mean(triples))
+    return pairs, means
+
+
+def _some(columns: int, size: int) -> list[Clique]:
+    cliques = list(itertools.combinations(range(columns), size))
+    if len(cliques) > _MOST_MARGINALS:
+        chosen = system_randomness().choice(len(cliques), _MOST_MARGINALS, replace=False)
+        cliques = [cliques[place] for place in sorted(chosen)]
+    return cliques

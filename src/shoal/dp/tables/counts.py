@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 
 from shoal.dp.tables.account import Account
-from shoal.dp.tables.counting import Records
+from shoal.dp.tables.counting import Records, system_randomness
 from shoal.dp.tables.domains import Domain
 from shoal.dp.tables.model import Clique, JunctionTree, MarginalModel, Measurement
-from shoal.dp.tables.synthesis import Zero, system_randomness, total_of
+from shoal.dp.tables.synthesis import Zero, total_of
 from shoal.errors import InputError, Message
 
 _MOST_CELLS = 2_000_000

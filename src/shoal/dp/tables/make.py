@@ -12,14 +12,20 @@ import polars as pl
 from shoal import progress
 from shoal.dp.store import blanked, kept_rows
 from shoal.dp.tables.account import MEAN_NOISE, Account
-from shoal.dp.tables.counting import MOST_BINS, Records, bought_bins, bought_domain, encoded
+from shoal.dp.tables.counting import (
+    MOST_BINS,
+    Records,
+    bought_bins,
+    bought_domain,
+    encoded,
+    marginal_errors,
+    system_randomness,
+)
 from shoal.dp.tables.counts import CountTables, cliques_of, count_tables, expected_error
 from shoal.dp.tables.domains import Domain, public_domains, released_columns
-from shoal.dp.tables.microaggregate import microaggregate
 from shoal.dp.tables.results import PrivateTable
-from shoal.dp.tables.synthesis import adaptive, structural_zeros, system_randomness, tree
-from shoal.dp.tables.utility import marginal_errors
-from shoal.dp.terms import MOST_ROWS_OF_A_PERSON
+from shoal.dp.tables.synthesis import adaptive, microaggregate, structural_zeros, tree
+from shoal.dp.terms import rows_of_a_person
 from shoal.errors import InputError, Message, quoted
 from shoal.policy import Policy
 from shoal.storage import Array, Column, Table
@@ -81,7 +87,7 @@ def plan_of(policy: Policy, request: DpReleaseRequest, columns: Sequence[str], o
                 f"A structural zero names a value of column {quoted([name])} that is not in its domain.",
                 "Correct the value, or add it to the domain.",
             )
-    rows = _rows_of_a_person(person, request.max_rows_per_person)
+    rows = rows_of_a_person(person, request.max_rows_per_person)
     if request.synthesizer == "microaggregate" and not tables:
         rows = 2  # its neighbours replace a record: one goes and one comes, also where domains and bins are bought
     elif request.k is not None:
@@ -97,21 +103,6 @@ def plan_of(policy: Policy, request: DpReleaseRequest, columns: Sequence[str], o
             "Say them, or take another synthesizer.",
         )
     return DrawPlan(policy, request.synthesizer, domains, bought, account, person, tables, request.k)
-
-
-def _rows_of_a_person(person: str | None, most: int | None) -> int:
-    if person is None:
-        if most is not None:
-            raise InputError(Message("{max_rows_per_person} says nothing without {person}."), "Name the person column.")
-        return 1
-    if most is None:
-        raise InputError(
-            "How many rows of one person may count? It is never taken from the data.",
-            Message("Give {max_rows_per_person}: more rows lose less, fewer rows need less noise."),
-        )
-    if not 1 <= most <= MOST_ROWS_OF_A_PERSON:
-        raise InputError(Message("{max_rows_per_person} is a whole number from 1 to 1,000,000."), "Usual: 1 to 20.")
-    return most
 
 
 def preview(plan: DrawPlan) -> PrivateTable:

@@ -309,5 +309,5 @@ def read_linked(source: Any, relations: Relations, options: Options | None = Non
     for number, (name, one) in enumerate(sources_of(source, relations).items()):
         progress.report("reading", number, len(relations.tables))
         found[name] = read(one, None, declaring(options, relations.tables[name].types))
-        found[name].select(relations.tables[name].columns)
+        found[name].select([*relations.tables[name].columns])
     return found

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 from shoal import __version__
 from shoal.attacks.link import attack_link
-from shoal.dp.tables.counting import encoded
-from shoal.dp.tables.utility import marginal_errors
+from shoal.dp.tables.counting import encoded, marginal_errors
 from shoal.errors import InputError, Message
 from shoal.policy.manifest import PRIVATE_TABLE, manifest_path
 from shoal.releases.compare import Comparison, LinkedReleases, compare, differences, linked_section

@@ -25,7 +25,7 @@ from shoal.releases.private_table import documents_of, public_part
 from shoal.releases.published import cover_files
 from shoal.releases.signing import check_signing_key
 from shoal.storage.reading import Options, read
-from shoal.storage.writing import check_apart, sha256, write_bytes
+from shoal.storage.writing import check_apart, digest_of_file, sha256, write_bytes
 from shoal.verbs.base import takes
 from shoal.verbs.releasing import DpReleaseRequest
 
@@ -55,7 +55,7 @@ def dp_release(source: Any, request: DpReleaseRequest) -> PrivateTable:
     _check_places(source, request, place)
     table = read(source, None, replace(options, as_text=True))
     plan = plan_of(policy, request, table.names, options)
-    digest = sha256(Path(source)) if isinstance(source, (str, Path)) and Path(source).is_file() else None
+    digest = digest_of_file(source)
     with _ledger(request, plan, digest) as desk:
 
         def afford(account: Account) -> None:

@@ -17,12 +17,10 @@ import numpy as np
 from shoal import progress
 from shoal.attacks.battery import attack
 from shoal.dp.tables.account import Account
-from shoal.dp.tables.counting import Records, encoded
+from shoal.dp.tables.counting import Records, encoded, marginal_errors, system_randomness
 from shoal.dp.tables.domains import Domain
 from shoal.dp.tables.make import DrawPlan, counted_columns, drawn, make, plan_of, with_bought
 from shoal.dp.tables.results import Beside
-from shoal.dp.tables.synthesis import system_randomness
-from shoal.dp.tables.utility import marginal_errors
 from shoal.errors import InputError
 from shoal.methods.anonymize import anonymize
 from shoal.policy import Policy
@@ -39,7 +37,7 @@ from shoal.reports.publication.small_counts import policy_without_values
 from shoal.reports.publication.steps import software_versions, timed_step
 from shoal.storage import Array, Table
 from shoal.storage.reading import Options, read
-from shoal.storage.writing import sha256
+from shoal.storage.writing import digest_of_file, sha256
 from shoal.utility.analysis import logistic_regression
 from shoal.verbs.releasing import DpReleaseRequest
 
@@ -55,7 +53,7 @@ class PrivateSteps:
         self.table, self.rules, self.options = table, rules, options
         self.asked = DpReleaseRequest(policy=rules, **DpMethod.model_validate(rules.method.options).model_dump())
         self.plan = plan_of(rules, self.asked, table.names, options)
-        self.digest = sha256(Path(source)) if isinstance(source, (str, Path)) and Path(source).is_file() else None
+        self.digest = digest_of_file(source)
         self.steps: list[Step] = []
         self.found: dict[str, Any] = {}
         self.limits: list[str] = []
