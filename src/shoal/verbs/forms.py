@@ -110,7 +110,10 @@ def _hows(flag: str, typed: list[str]) -> dict[str, str]:
     pairs = [text.partition("=") for text in typed]
     for text, (column, equals, how) in zip(typed, pairs, strict=True):
         if not equals or not column.strip() or not how.strip():
-            raise InputError(f"{flag} '{text}' is not COLUMN=HOW.", f"Write {flag} town=provinces.csv.")
+            raise InputError(
+                f"{flag} '{text}' is not COLUMN=HOW.",
+                f"Write {flag} and behind it a column, = and how: town=provinces.csv, or diagnoses='|'.",
+            )
     _each_once(flag, [column.strip() for column, _, _ in pairs])
     return {column.strip(): how.strip() for column, _, how in pairs}
 

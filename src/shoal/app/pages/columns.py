@@ -36,6 +36,8 @@ _DECIDED = 0.5
 _KEYS_SHOWN = 5
 # the types that need no further settings; others come with a policy
 _TYPES = ("nominal", "number", "date", "code", "boolean", "text")
+# what may stand between items in a cell, and how the page calls it
+_SEPARATORS = {"|": "|", ";": ";", ",": "a comma", " ": "a blank"}
 
 
 @router.get("/w/{identifier}/columns")
@@ -62,7 +64,7 @@ def _page(
         problem=problem,
         same=same(workspace, ("profile", {}), ("detect", {"columns": quasi} if quasi else {})),
         columns=[_shown(column, roles, types) for column in profile.columns] if profile else [],
-        roles=get_args(Role),
+        roles=_roles(workspace),
         decided=workspace.has_policy,
         saved=None,
         frontier=_frontier(request, workspace, chosen) if quasi else None,
@@ -75,9 +77,24 @@ def _profile(request: Request, workspace: Workspace) -> Profile | None:
 
 
 def roles_of(workspace: Workspace, profile: Profile | None) -> dict[str, str]:
-    """The role of each column of the table: decided, or else as proposed."""
-    decided = workspace.policy().columns if workspace.has_policy else {}
-    return {column.name: decided.get(column.name, column.role) for column in (profile.columns if profile else ())}
+    """The role of each column of the table: decided, or else as proposed; `items|` are items in a cell, | between."""
+    policy = workspace.policy() if workspace.has_policy else None
+    decided = dict(policy.columns) if policy else {}
+    found = {column.name: decided.get(column.name, column.role) for column in (profile.columns if profile else ())}
+    between = {policy.item_column: policy.separator or ""} if policy else {}
+    return {name: role + between.get(name, "") if role == "items" else role for name, role in found.items()}
+
+
+def _roles(workspace: Workspace) -> dict[str, str]:
+    """The roles to choose from, with their words; of items with what stands between them in a cell."""
+    kept = workspace.policy().separator if workspace.has_policy else None
+    found = {}
+    for role in get_args(Role):
+        found[role] = "items, one in each row" if role == "items" else role
+        if role == "items":
+            between = _SEPARATORS if kept is None else {kept: kept, **_SEPARATORS}
+            found |= {f"items{mark}": f"items in a cell, {word} between" for mark, word in between.items()}
+    return found
 
 
 def _shown(column: ColumnProfile, roles: dict[str, str], types: dict[str, str]) -> dict[str, Any]:
@@ -203,6 +220,11 @@ def _with_roles(policy: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]
         model for model in policy.get("models", [])
         if model.get("sensitive") is None or roles.get(model["sensitive"]) == "sensitive"
     ]  # fmt: skip
-    columns = {**policy.get("columns", {}), **roles}
-    items = {name: one for name, one in policy.get("items", {}).items() if columns.get(name) == "items"}
+    items = dict(policy.get("items", {}))
+    for name, role in roles.items():
+        said = {**items.pop(name, {}), "separator": role.removeprefix("items") or None}
+        if role.startswith("items") and any(said.values()):
+            items[name] = said
+    plain = {name: "items" if role.startswith("items") else role for name, role in roles.items()}
+    columns = {**policy.get("columns", {}), **plain}
     return {**policy, "columns": columns, "items": items, **({"models": models} if models else {})}
