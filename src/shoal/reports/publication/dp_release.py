@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -75,7 +75,7 @@ def dp_release(source: Any, request: DpReleaseRequest) -> PrivateTable:
         public = public_part(policy, list(made.public["domains"]), plan.person)
         if place is None:
             return _write_tables(made, plan, public, Path(output), request, digest, pay)
-        return _write_table(made, plan, public, place, request, digest, pay)
+        return write_table(made, plan, public, place, digest, request.sign, pay, request.force)
 
 
 def _named(policy: Policy) -> list[str]:
@@ -110,26 +110,26 @@ def _ledger(request: DpReleaseRequest, plan: DrawPlan, digest: str | None) -> It
         yield desk
 
 
-def _write_table(
+def write_table(
     made: PrivateTable,
     plan: DrawPlan,
     public: Policy,
     place: Place,
-    request: DpReleaseRequest,
     digest: str | None,
-    pay: Any,
+    sign: str | Path | None,
+    pay: Callable[[str], None] = lambda digest: None,
+    force: bool = False,
 ) -> PrivateTable:
+    """Write a table that was drawn with all that belongs to it, once `pay` has paid for the bytes that are to leave."""
     assert made.frame is not None
     frame = made.frame
 
     def documents() -> ReleaseDocuments:
         written = place.digest()
         pay(written)
-        return documents_of(
-            made, plan.account, public, frame, place.path, written, digest, request.sign, place.stored_in
-        )
+        return documents_of(made, plan.account, public, frame, place.path, written, digest, sign, place.stored_in)
 
-    write_release(lambda: place.stage(frame, public.output), place, request.force, documents)
+    write_release(lambda: place.stage(frame, public.output), place, force, documents)
     return replace(made, output=str(place.shown))
 
 
@@ -140,7 +140,7 @@ def _write_tables(
     output: Path,
     request: DpReleaseRequest,
     digest: str | None,
-    pay: Any,
+    pay: Callable[[str], None],
 ) -> PrivateTable:
     """A folder of tables with a list of them, and beside it the owner's folder."""
     assert made.tables is not None

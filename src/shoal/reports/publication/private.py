@@ -27,11 +27,12 @@ from shoal.policy import Policy
 from shoal.policy.sections import DpMethod
 from shoal.releases.decode import decode
 from shoal.releases.open import Release
-from shoal.releases.places import FilePlace, write_release
-from shoal.releases.private_table import documents_of, public_part
+from shoal.releases.places import FilePlace
+from shoal.releases.private_table import public_part
 from shoal.releases.verify import verify
 from shoal.releases.write import Refused
 from shoal.reports.findings import FindingsDocument
+from shoal.reports.publication.dp_release import write_table
 from shoal.reports.publication.results import Publication, Step
 from shoal.reports.publication.small_counts import policy_without_values
 from shoal.reports.publication.steps import software_versions, timed_step
@@ -70,17 +71,10 @@ class PrivateSteps:
         self.steps.append(timed_step(name, work))
 
     def _draw(self, data: Path, sign: str | Path | None) -> str:
-        self.made = make(self.plan, self.table, self.options)
-        assert self.made.frame is not None
-        frame, place = self.made.frame, FilePlace(data)
-        public = public_part(self.rules, list(self.made.public["domains"]), self.plan.person)
-        self.public = public
-        write_release(
-            lambda: place.stage(frame, public.output),
-            place,
-            False,
-            lambda: documents_of(self.made, self.plan.account, public, frame, data, place.digest(), self.digest, sign),
-        )
+        made = make(self.plan, self.table, self.options)
+        self.public = public_part(self.rules, list(made.public["domains"]), self.plan.person)
+        write_table(made, self.plan, self.public, FilePlace(data), self.digest, sign)
+        self.made = made
         self.data = {
             "released_sha256": sha256(data),
             "manifest_sha256": Release.open(data).manifest.statements_digest(),
