@@ -21,7 +21,7 @@ from shoal.errors import InputError
 from shoal.joint import protocol
 from shoal.joint.protocol import BINS, START, Board, Box, Peer, advance, begin, bin_of, cuts, receiver
 from shoal.joint.simulate import DOMAINS, _cooperation, _owners, made_crowd, run_protocol
-from shoal.verbs.respondents import JointSimulateRequest
+from shoal.verbs.asking import JointSimulateRequest
 
 
 def ran(peers: int, k: int, seed: int = 0, liars: int = 0, lazy: int = 0) -> tuple[list[Peer], protocol.PublicState]:

@@ -61,14 +61,21 @@ class TriedCure:
 
     def in_words(self) -> str:
         """One sentence: what to do, what is left then, what it costs."""
-        after = f"{self.attack} then gains {percent(self.excess)}" if self.attack else "no attack then gains anything"
+        if self.attack is None:
+            return f"{self.words}: no attack then gains anything, loss {self.loss:.3f}"
         near = (
             "too near to that to be sure with so few people"
             if self.excess <= self.limit
             else "that is not enough alone"
         )
         more = "" if self.enough else f"; {near}"
-        return f"{self.words}: {after} (limit {percent(self.limit)}), loss {self.loss:.3f}{more}"
+        after = f"{self.attack} then gains {percent(self.excess)} (limit {percent(self.limit)})"
+        return f"{self.words}: {after}, loss {self.loss:.3f}{more}"
+
+    @property
+    def gain(self) -> str:
+        """What the worst attack gains then, beside its limit."""
+        return "nothing" if self.attack is None else f"{percent(self.excess)} of {percent(self.limit)}"
 
 
 def columns_that_help(source: Any, original: Table, past: Sequence[PastLimit]) -> list[str]:

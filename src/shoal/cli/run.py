@@ -204,17 +204,15 @@ def _plain(words: str, request: type[Request], source: Any, given: Values, front
         options = {"options": reading(front)} if "encoding" in request.beside else {}
         return request.function()(*arguments, **given, **beside, **options)
 
-    if words == "lattice":
-        measured = _with_frontier(measured, chart, bool(front.get("force")))
-        chart = None
     with running(quiet):
         if chart is None:
             result = measured()
         else:
-            from shoal.reports.charts import with_chart
+            from shoal.reports.charts import frontier_chart, with_chart
 
             files = [source] if isinstance(source, str) else source or []
-            result = with_chart(measured, chart, force=bool(front.get("force")), sources=files)
+            draw = frontier_chart if words == "lattice" else None
+            result = with_chart(measured, chart, force=bool(front.get("force")), sources=files, draw=draw)
     if reports is not None:
         reports.write(result)
     if given.get("output") == "-":
@@ -251,21 +249,6 @@ def _ci_reports(words: str, source: Any, front: Values) -> Any:
 
     junit, sarif = (Path(front[name]) if name in front else None for name in ("junit", "sarif"))
     return CiReports(words, source, junit, sarif)
-
-
-def _with_frontier(measured: Callable[[], Any], chart: Any, force: bool) -> Callable[[], Any]:
-    if chart is None:
-        return measured
-    from shoal.reports.charts import check_chart, frontier_chart, save_chart
-
-    check_chart(Path(chart), force)
-
-    def drawn() -> Any:
-        space = measured()
-        save_chart(frontier_chart(space), Path(chart))
-        return space
-
-    return drawn
 
 
 def _released(name: str, **fixed: Any) -> Callable[[Any, Values, Values], None]:

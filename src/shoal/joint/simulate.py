@@ -20,7 +20,7 @@ from shoal.reproduction.sample import sample_data
 from shoal.results import Chart, Grid, Headline, Notes, Result, Section
 from shoal.results.sections import LinePicture, LinePoint
 from shoal.storage import Array
-from shoal.verbs.respondents import JointSimulateRequest
+from shoal.verbs.asking import JointSimulateRequest
 from shoal.wording import counted, percent
 
 # what is known of everybody: the quasi-identifiers with their public domains

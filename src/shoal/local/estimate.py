@@ -23,8 +23,8 @@ from shoal.local.spec import LocalSpec, chances, load_spec
 from shoal.results import Grid, Headline, Notes, Result, Section
 from shoal.storage import Array
 from shoal.storage.reading import Options, read
+from shoal.verbs.asking import LocalEstimateRequest
 from shoal.verbs.base import takes
-from shoal.verbs.respondents import LocalEstimateRequest
 from shoal.wording import between, counted, percent
 
 Z95 = 1.959963984540054

@@ -18,8 +18,8 @@ from shoal.results import Files, Headline, Notes, Result, Section
 from shoal.storage.reading import Options, read
 from shoal.storage.writing import check_apart, check_target, write_frame, write_json
 from shoal.systems.locks import lock_beside
+from shoal.verbs.asking import LocalRandomizeRequest
 from shoal.verbs.base import takes
-from shoal.verbs.respondents import LocalRandomizeRequest
 from shoal.wording import counted
 
 

@@ -18,8 +18,8 @@ from shoal.policy.loading import duplicate_keys
 from shoal.results import Files, Grid, Headline, Notes, Result, Section
 from shoal.storage.reading.bytes import read_small
 from shoal.storage.writing import write_text
+from shoal.verbs.asking import LocalCollectSpecRequest
 from shoal.verbs.base import takes
-from shoal.verbs.respondents import LocalCollectSpecRequest
 from shoal.vocabulary import LocalMechanism, words_of
 from shoal.wording import counted
 

@@ -23,9 +23,10 @@ _MODULES = {
     MEASURE: {"asking": ["sample-data"], "measuring": ["profile", "detect", "risk", "leak", "lattice", "cells"]},
     CHANGE: {
         "releasing": ["hierarchy build", "hierarchy check"],
-        "changing": ["anonymize", "perturb", "safe-harbor"],
-        "personal": ["pseudonymize", "shift-dates", "scrub", "k-safety"],
-        "changing ": ["regenerate"],
+        "changing": [
+            *("anonymize", "perturb", "safe-harbor"),
+            *("pseudonymize", "shift-dates", "scrub", "k-safety", "regenerate"),
+        ],
     },
     RELEASE: {
         "changing": ["apply"],
@@ -37,19 +38,12 @@ _MODULES = {
         "releasing ": ["compare", "standards", "import-policy"],
     },
     ASK: {
-        "asking": [*("desk open", "desk query", "desk show", "estimate", "app")],
-        "respondents": ["local collect-spec", "local randomize", "local estimate", "joint simulate"],
-        "asking ": [
-            *(
-                "reproduce sanchez",
-                "reproduce pastore",
-                "reproduce antoniou",
-                "reproduce course",
-                "reproduce all",
-                "schema",
-                "doctor",
-            )
-        ],
+        "asking": [
+            *("desk open", "desk query", "desk show", "estimate", "app"),
+            *("local collect-spec", "local randomize", "local estimate", "joint simulate"),
+            *(f"reproduce {paper}" for paper in ("sanchez", "pastore", "antoniou", "course", "all")),
+            *("schema", "doctor"),
+        ]
     },
 }
 # every verb by the words of its command, in the order of the help

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 from shoal.verbs.base import Option, Request
 from shoal.verbs.forms import FILE, OFF, PAIRS
 from shoal.verbs.shared import (
+    ALONE,
     CODEBOOK,
     DECIDE,
+    DELTA,
     ENGINE,
     EXCEL_SAFE,
     FILES,
@@ -31,8 +33,8 @@ from shoal.verbs.shared import (
     Columns,
     File,
     Roles,
+    most_rows,
     most_targets,
-    person_column,
 )
 from shoal.vocabulary import Crosswalk, HierarchyKind, Synthesizer, words_of
 
@@ -197,9 +199,7 @@ class DpReleaseRequest(Request):
     output: Annotated[
         File, Option("-o --output", "The file of the table, or the folder of the tables.", "FILE|FOLDER", json="")
     ] = None
-    delta: Annotated[
-        Decimal | str | float, Option("--delta", "The chance that the promise fails; less than 1 / persons.", "X")
-    ] = "1e-9"
+    delta: Annotated[Decimal | str | float, DELTA] = "1e-9"
     synthesizer: Annotated[
         Synthesizer,
         Option("--synthesizer", "tree: fast; adaptive: nearer, slower; microaggregate: noisy means of k records."),
@@ -216,19 +216,8 @@ class DpReleaseRequest(Request):
         Option("--domain-from-data", "Columns whose values are learned with a part of the budget.", longest=MOST_NAMES),
     ] = None
     k: Annotated[int | None, Option("-k", "Records of a group (microaggregate).", "N", least=2, most=MOST_ROWS)] = None
-    person: Annotated[
-        str | None, person_column("Person identifier column. Without it each row is taken as one person.")
-    ] = None
-    max_rows_per_person: Annotated[
-        int | None,
-        Option(
-            "--max-rows-per-person",
-            "At most so many rows of a person count, drawn at random; noise grows with it.",
-            "M",
-            least=1,
-            most=MOST_ROWS,
-        ),
-    ] = None
+    person: Annotated[str | None, ALONE] = None
+    max_rows_per_person: Annotated[int | None, most_rows()] = None
     desk: Annotated[
         File, Option("--desk", "A desk on the same table: the release is paid from its ledger.", "DESK", json="")
     ] = None
@@ -256,17 +245,10 @@ class EpsilonRequest(Request):
     beside = CODEBOOK | READING | QUERY | JSON
 
     policy: Annotated[Any, POLICY] = field(default=None, kw_only=False)
-    delta: Annotated[
-        Decimal | str | float, Option("--delta", "The chance that the promise fails; less than 1 / persons.", "X")
-    ] = "1e-9"
+    delta: Annotated[Decimal | str | float, DELTA] = "1e-9"
     synthesizer: Annotated[Synthesizer, Option("--synthesizer", "tree, adaptive.")] = "tree"
-    person: Annotated[
-        str | None, person_column("Person identifier column. Without it each row is taken as one person.")
-    ] = None
-    max_rows_per_person: Annotated[
-        int | None,
-        Option("--max-rows-per-person", "At most so many rows of a person count.", "M", least=1, most=MOST_ROWS),
-    ] = None
+    person: Annotated[str | None, ALONE] = None
+    max_rows_per_person: Annotated[int | None, most_rows("At most so many rows of a person count.")] = None
     options: Any = None
 
 

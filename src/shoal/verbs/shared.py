@@ -156,6 +156,11 @@ def failing(help: str) -> dict[str, Option]:
     return {"fail_above_threshold": Option("--fail-above-threshold", help, form=SWITCH)}
 
 
+# under differential privacy
+
+ALONE = Option("--person", "Person identifier column. Without it each row is taken as one person.", "COLUMN")
+DELTA = Option("--delta", "The chance that the promise fails; less than 1 / persons.", "X")
+
 # how a release is written
 
 SEED = Option(
@@ -208,6 +213,11 @@ def a_seed(help: str = "Random seed.", metavar: str = "N", checks: bool = False)
 def most_targets(help: str = "Attack at most so many people.") -> Option:
     """How many people are attacked."""
     return Option("--targets", help, "N", least=1, most=10**6)
+
+
+def most_rows(help: str = "At most so many rows of a person count, drawn at random; noise grows with it.") -> Option:
+    """How many rows of a person count under differential privacy."""
+    return Option("--max-rows-per-person", help, "M", least=1, most=MOST_ROWS)
 
 
 def person_column(help: str) -> Option:

@@ -20,6 +20,7 @@ from shoal.app.pages.steps import AppStep, back, is_done, page, same, step_named
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.attacks.base import OF_TWIN, AttackOutcome, AttackResult, Criterion, twin_in
+from shoal.attacks.cures import TriedCure
 from shoal.errors import InputError
 from shoal.policy.loading import load_policy
 from shoal.policy.manifest import private_folder
@@ -31,6 +32,7 @@ from shoal.reports.chapters.closing import checks_grid
 from shoal.reports.chapters.exposure import leak_exhibit, single_leaks
 from shoal.reports.findings import ReportFindings, typed_findings
 from shoal.results.html import markup
+from shoal.results.registry import from_json
 from shoal.results.sections import Chart, Grid, RatePicture, RateRow, verdicts_grid
 from shoal.wording import counted, in_words, percent, share
 
@@ -270,7 +272,7 @@ def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
         "headline": stored.headline.text,
         "meaning": "Nothing was released. Take a cure, change the goal, or what the policy asks of attacks.",
         "cures": [
-            {**one, "after": f"{percent(one['excess'])} of {percent(one['limit'])}", "name": Path(one["file"]).name}
+            {**one, "after": from_json(TriedCure, one).gain, "name": Path(one["file"]).name}
             for one in stored.result.get("cures") or []
             if one.get("file")
         ],

@@ -25,7 +25,7 @@ from shoal.storage.texts import check_have_texts
 from shoal.storage.writing import check_apart
 from shoal.systems.files import others_may, replace
 from shoal.verbs.base import takes
-from shoal.verbs.personal import PseudonymizeRequest
+from shoal.verbs.changing import PseudonymizeRequest
 from shoal.vocabulary import PseudonymFormat
 from shoal.vocabulary import PseudonymMethod as Method
 

@@ -42,7 +42,7 @@ from shoal.storage.reading import read
 from shoal.storage.texts import check_have_texts
 from shoal.storage.writing import check_apart
 from shoal.verbs.base import takes
-from shoal.verbs.personal import ShiftDatesRequest
+from shoal.verbs.changing import ShiftDatesRequest
 from shoal.vocabulary import KeptOfDates, Unreadable
 
 # Which columns tell dates, in whatever writing: one of them left as it is gives every shift away.

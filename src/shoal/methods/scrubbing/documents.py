@@ -22,7 +22,7 @@ from shoal.text.k_safety import Contexts, check_k, terms_to_remove
 from shoal.text.known_values import TOKEN, folded_words
 from shoal.text.tags import MASK
 from shoal.verbs.base import takes
-from shoal.verbs.personal import KSafetyRequest
+from shoal.verbs.changing import KSafetyRequest
 from shoal.vocabulary import SafetyMethod
 from shoal.wording import counted, in_words
 

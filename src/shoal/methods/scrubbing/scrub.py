@@ -24,7 +24,7 @@ from shoal.text.known import NOT_LOOKED_FOR
 from shoal.text.known_values import KnownValue, folded_words, parts_of
 from shoal.text.model import as_model, engine_name
 from shoal.verbs.base import takes
-from shoal.verbs.personal import ScrubRequest
+from shoal.verbs.changing import ScrubRequest
 from shoal.vocabulary import Replacing
 from shoal.wording import in_words
 

@@ -72,11 +72,16 @@ R = TypeVar("R", bound=Result)
 
 
 def with_chart(
-    measure: Callable[[], R], chart: str | Path | None, *, force: bool = False, sources: Iterable[str | Path] = ()
+    measure: Callable[[], R],
+    chart: str | Path | None,
+    *,
+    force: bool = False,
+    sources: Iterable[str | Path] = (),
+    draw: Callable[[R], Any] | None = None,
 ) -> R:
     """What `measure` finds, and its chart in a file, whose name is checked before any work is done.
 
-    A chart does not replace one of the `sources`. The result has a field `chart`, which then holds the path.
+    A chart does not replace one of the `sources`. A field `chart` of the result then holds the path.
 
     >>> from shoal.detection import detect
     >>> with_chart(lambda: detect({"age": [30, 30, 41]}), None).chart is None
@@ -90,8 +95,8 @@ def with_chart(
     if any(target.resolve() == Path(source).resolve() for source in sources):
         raise InputError(f"The chart {target} would replace the table.", "Give it another name.")
     result = measure()
-    save_chart(drawn(result), target)
-    return replace(result, chart=str(target))  # type: ignore[type-var]
+    save_chart((draw or drawn)(result), target)
+    return replace(result, chart=str(target)) if hasattr(result, "chart") else result  # type: ignore[type-var]
 
 
 def drawn(result: Result) -> Any:

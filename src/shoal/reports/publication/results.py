@@ -30,7 +30,7 @@ from shoal.results import (
 )
 from shoal.storage.writing import check_target, failure, write_bytes
 from shoal.systems.console import shell_line
-from shoal.wording import counted, percent
+from shoal.wording import counted
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def cures_grid(cures: Sequence[TriedCure]) -> Grid:
         (
             cure.words,
             cure.attack or "none",
-            Cell(f"{percent(cure.excess)} of {percent(cure.limit)}", "good" if cure.enough else "bad"),
+            Cell(cure.gain, "good" if cure.enough else "bad"),
             f"{cure.loss:.3f}",
             Path(cure.file).name if cure.file else "–",
         )
