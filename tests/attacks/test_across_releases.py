@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from accepted import ACCEPTED
 from shoal.attacks.linking.overlap import Overlap
 from shoal.cli import app
 from shoal.errors import InputError
@@ -107,3 +108,29 @@ def test_what_is_refused(released: list[Path], tmp_path: Path) -> None:
     alone.write_bytes(manifest_path(released[0]).read_bytes())
     with pytest.raises(InputError, match="not beside it"):
         compare_releases([alone, alone], person="who")
+
+
+def test_told_for_folders_and_in_the_owners_report(tmp_path: Path) -> None:
+    """Two publications of overlapping people, each with the same pseudonyms."""
+    from shoal.reports.publication.results import report_files
+
+    rows = pl.DataFrame(
+        {"who": range(90), "age": [20 + n % 30 for n in range(90)], "ill": ["abc"[n % 3] for n in range(90)]}
+    )
+    policy = {
+        "columns": {"who": "other", "age": "quasi-identifier", "ill": "sensitive"},
+        "models": [{"model": "k-anonymity", "k": 3}],
+        "attacks": ACCEPTED,
+    }
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder, part in zip(folders, (rows.head(60), rows.tail(60)), strict=True):
+        shoal.publish(part, policy, output=folder, pdf=False)
+    (linked,) = compare_releases(folders, person="who").linked or []
+    assert linked.targets == 60
+    assert 0 < linked.expected_correct < 30
+    (page,) = report_files(f"{folders[0]}.private", html=tmp_path / "report.html", linked_with=folders[1], person="who")
+    assert "Linkable across releases" in page.read_text()
+    with pytest.raises(InputError, match="for their owner"):
+        report_files(folders[0], html=tmp_path / "public.html", linked_with=folders[1], person="who")
+    with pytest.raises(InputError, match="whose record is whose"):
+        report_files(f"{folders[0]}.private", html=tmp_path / "nobody.html", linked_with=folders[1])

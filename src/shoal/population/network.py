@@ -19,17 +19,21 @@ _SMOOTHING = (0.2, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 512, 4096)
 _CELLS = 8
 # a column says something about another if it raises the mean log chance by so much
 _LEAST_GAIN = 1e-4
+# a column hangs on so many others at most
+_PARENTS = 2
 # records are shared out at random so often for the second opinion
 _HALVINGS = 2
 
 
 class Network:
-    """P(combination) = product of P(column | one other column); then how often records with such a P share it.
+    """P(combination) = product of P(column | at most two others); then how often records with such a P share it.
 
     The chance of each record's combination is computed from all *other* records: as a network in which each column
-    hangs on at most one other, smoothed by the column alone, values never seen by Good-Turing. The number of others in
-    its class is then taken for negative binomial with a mean c (n P)^b and a shape a (n P)^d, fitted to the sample:
-    what a tree of columns does not know, the sample itself shows. A unique is alone among N people with the chance
+    hangs on at most two others, smoothed by one of them, that by the column alone, values never seen by Good-Turing.
+    The number of others in its class is then taken for negative binomial with a mean c (n P)^b + e and a shape
+    a (n P)^d, fitted to the sample: what the columns do not tell, the sample itself shows. e are records that share
+    however rare their combination is, such as several of one person; it is 0 unless the sample clearly says otherwise.
+    A unique is alone among N people with the chance
     ((a + mu) / (a + mu N / n))^a. A second opinion fits P on one half of the records and the rest on the other half;
     the estimate is the geometric mean of both. What the class sizes alone say (`PoissonMixture`) is added by how sure
     it is, where records have no weights.
@@ -73,11 +77,14 @@ class Network:
         uniqueness, right = np.exp(np.mean(logs_of_figures, axis=0)).tolist()
         uniqueness = float(np.exp(-np.exp(log_crowding(uniqueness) + _bias(sample))))
         most = _most(sample)
-        uniqueness, right = _with_class_sizes(min(uniqueness, most), right, sample)
+        folds = float(np.log(1 / sample.share))
+        variance = _variance(sample) + (_BY_COPIES * folds if whole.copied else 0.0)
+        uniqueness, right = _with_class_sizes(min(uniqueness, most), right, variance, sample)
         uniqueness = min(uniqueness, most)
         chances = np.where(counts == 1, np.minimum(whole.chances * right / whole.figures[1], 1.0), np.nan)
-        low, high = around(uniqueness, _variance(sample), most)
-        return EstimatorResult(uniqueness, min(right, 1.0), low, high, chances=chances)
+        low, high = around(uniqueness, variance + _BY_FOLDS * folds**2, most)
+        remark = _SEVERAL if whole.copied and sample.drawn_together == 1 else None
+        return EstimatorResult(uniqueness, min(right, 1.0), low, high, remark, chances)
 
     def resampled(self, classes: Array, sample: SampleClasses, found: EstimatorResult) -> Array | None:
         """It makes its own interval."""
@@ -89,6 +96,10 @@ class Network:
 _BY_SHARING = 1.4
 _BY_STEP = 0.15
 _LEAST_VARIANCE = 2e-4
+# beyond that, for each squared e-fold from the sample to the population; and for each where records share however rare
+# their combination is
+_BY_FOLDS, _BY_COPIES = 1e-3, 0.05
+_SEVERAL = "some records share even the rarest combinations: if a person or household has several, name its column"
 # what the variance of a model has beyond that, where two are weighed: of the network, and of class sizes alone for each
 # squared e-fold from the sample to the population; what these say of themselves counts as often for each e-fold
 _MODEL, _BY_CLASS_SIZES, _DOUBTED = 2e-3, 1e-3, 1.5
@@ -116,7 +127,7 @@ def _variance(sample: SampleClasses) -> float:
     return float((_BY_SHARING / sharing + _BY_STEP * step) * sample.design_effect + _LEAST_VARIANCE)
 
 
-def _with_class_sizes(uniqueness: float, right: float, sample: SampleClasses) -> tuple[float, float]:
+def _with_class_sizes(uniqueness: float, right: float, variance: float, sample: SampleClasses) -> tuple[float, float]:
     """The figures with those that the sizes of the classes alone give, each by how sure it is."""
     try:
         other = PoissonMixture().find(sample)
@@ -126,7 +137,7 @@ def _with_class_sizes(uniqueness: float, right: float, sample: SampleClasses) ->
     if sample.weights is not None or alone is None or other_right is None or low is None:
         return uniqueness, right
     folds = float(np.log(1 / sample.share))
-    own = 1 / (_variance(sample) + _MODEL)
+    own = 1 / (variance + _MODEL)
     theirs = 1 / (max(_DOUBTED * folds, 1.0) * variance_of(alone, low) + _BY_CLASS_SIZES * folds**2 + _LEAST_VARIANCE)
     part = theirs / (own + theirs)
     crowding = (1 - part) * log_crowding(uniqueness) + part * log_crowding(alone)
@@ -138,27 +149,33 @@ def _dense(codes: Array) -> tuple[Array, int]:
     return dense.reshape(-1), len(values)
 
 
-def _grown(columns: Sequence[Coded], counts: Array) -> tuple[list[int | None], Array]:
-    """The column that each column hangs on (one with fewer values, or none), and the log chance of each tuple."""
-    parents: list[int | None] = []
+def _grown(columns: Sequence[Coded], counts: Array) -> tuple[list[list[int]], Array]:
+    """The columns that each column hangs on (with fewer values), and the log chance of each tuple."""
+    parents: list[list[int]] = []
     logs = np.zeros(len(counts))
+    least = _LEAST_GAIN * float(counts.sum())
     for place, column in enumerate(columns):
-        alone = _alone(column, counts, 1)
-        best, parent, chance = float(counts @ np.log(alone)), None, alone
-        least = best + _LEAST_GAIN * float(counts.sum())
-        for other in range(place):
-            given = _given(column, columns[other], alone, counts, counts, 1)
-            worth = float(counts @ np.log(given))
-            if worth > max(best, least):
-                best, parent, chance = worth, other, given
-        parents.append(parent)
+        chance, given = _alone(column, counts, 1), list[int]()
+        worth = float(counts @ np.log(chance))
+        for _ in range(_PARENTS):
+            found: tuple[float, int, Array] | None = None
+            for other in set(range(place)) - set(given):
+                raised = _given(column, [columns[one] for one in (*given, other)], chance, counts, counts, 1)
+                value = float(counts @ np.log(raised))
+                if value > (worth + least if found is None else found[0]):
+                    found = value, other, raised
+            if found is None:
+                break
+            worth, chance = found[0], found[2]
+            given.append(found[1])
+        parents.append(given)
         logs += np.log(chance)
     return parents, logs
 
 
 def _by_halves(
     columns: Sequence[Coded],
-    parents: Sequence[int | None],
+    parents: Sequence[Sequence[int]],
     counts: Array,
     sample: SampleClasses,
     rng: np.random.Generator,
@@ -170,10 +187,10 @@ def _by_halves(
         if not mine.any() or not there.any():
             continue
         logs = np.zeros(len(counts))
-        for column, parent in zip(columns, parents, strict=True):
+        for column, given in zip(columns, parents, strict=True):
             chance = _alone(column, mine, 0)
-            if parent is not None:
-                chance = _given(column, columns[parent], chance, mine, theirs, 0)
+            for depth in range(1, len(given) + 1):
+                chance = _given(column, [columns[one] for one in given[:depth]], chance, mine, theirs, 0)
             logs += np.log(chance)
         weights = None if sample.weights is None else sample.weights[there]
         yield _Opinion.of(logs[there], theirs[there], counts[there], weights, sample)
@@ -191,14 +208,16 @@ def _alone(column: Coded, counts: Array, own: int) -> Array:
     return np.asarray(np.where(others > 0, others / max(records - own, 1) * (1 - new), new / unseen))
 
 
-def _given(column: Coded, other: Coded, alone: Array, counts: Array, judged: Array, own: int) -> Array:
-    """The chance of a column's value given another column's, smoothed as the judged records find likeliest."""
+def _given(column: Coded, others: Sequence[Coded], known: Array, counts: Array, judged: Array, own: int) -> Array:
+    """The chance of a column's value given other columns', smoothed by what is known without the last of them as the
+    judged records find likeliest."""
+    other = others[0] if len(others) == 1 else Coded(*class_of_each_row(pack(list(others))))
     pair = _pair(column, other)
     both = np.bincount(pair, counts)[pair] - own
     each = np.bincount(other.codes, counts, other.cardinality)[other.codes] - own
-    best, found = -np.inf, alone
+    best, found = -np.inf, known
     for weight in _SMOOTHING:
-        chance = (both + weight * alone) / (each + weight)
+        chance = (both + weight * known) / (each + weight)
         worth = float(judged @ np.log(chance))
         if worth > best:
             best, found = worth, chance
@@ -218,19 +237,22 @@ _BINS = 300
 _LIKELY = np.array([0.7, 1.0, 3.3, 0.0])
 _SURE = np.array([0.2, 0.03, 0.5, 0.05])
 _LIMITS = [(-6.0, 6.0), (0.2, 2.0), (-3.5, 6.5), (-0.6, 0.6)]
+# records share however rare their combination is where that raises the log likelihood by so much; logs of how many
+_COPIES, _NONE, _MOST_COPIES = 16.0, -20.0, 2.0
 
 
 class Sharing(NamedTuple):
-    """The law of how many others share a record's combination: log c, b, log a, d."""
+    """The law of how many others share a record's combination: log c, b, log a, d, log e."""
 
     scale: float
     power: float
     shape: float
     slope: float
+    copies: float = _NONE
 
     def mean_and_shape(self, logs: Array) -> tuple[Array, Array]:
         """For combinations of which so many records (as logs) are expected."""
-        mean = np.exp(np.clip(self.scale + self.power * logs, -40, 40))
+        mean = np.exp(np.clip(self.scale + self.power * logs, -40, 40)) + np.exp(self.copies)
         return mean, np.exp(np.clip(self.shape + self.slope * logs, -4, 8))
 
 
@@ -256,17 +278,23 @@ def fitted_sharing(logs: Array, others: Array, records: Array) -> Sharing:
         few = few + shape * np.log(shape / (shape + mean)) + number * np.log(mean / (shape + mean))
         many = np.log(np.clip(1 - np.exp(few).sum(axis=1), 1e-12, 1))
         likelihood = float((seen[:, :_CAP] * few).sum() + seen[:, _CAP] @ many)
-        return (0.5 * float((((values - _LIKELY) / _SURE) ** 2).sum()) - likelihood) / total
+        return (0.5 * float((((values[: len(_LIKELY)] - _LIKELY) / _SURE) ** 2).sum()) - likelihood) / total
 
-    return Sharing(*minimize(unlikely, _LIKELY, method="L-BFGS-B", bounds=_LIMITS).x)
+    usual = minimize(unlikely, _LIKELY, method="L-BFGS-B", bounds=_LIMITS)
+    rate = float((seen[:, 1:] @ np.arange(1, _CAP + 1)).sum()) / total
+    start = [*usual.x, np.clip(np.log(max(rate, 1e-9) / _CAP), _NONE, _MOST_COPIES)]
+    copied = minimize(unlikely, start, method="L-BFGS-B", bounds=[*_LIMITS, (_NONE, _MOST_COPIES)])
+    return Sharing(*(copied if (usual.fun - copied.fun) * total > _COPIES else usual).x)
 
 
 @dataclass(frozen=True)
 class _Opinion:
-    """The share of population uniques and the mean chance of a right match, and the chance of each tuple."""
+    """The share of population uniques and the mean chance of a right match, the chance of each tuple, and whether
+    records share however rare their combination is."""
 
     figures: Array
     chances: Array
+    copied: bool
 
     @classmethod
     def of(cls, logs: Array, records: Array, counts: Array, weights: Array | None, sample: SampleClasses) -> _Opinion:
@@ -274,7 +302,8 @@ class _Opinion:
         stands for so many people."""
         judged = float(records.sum())
         expected = logs + np.log(judged)
-        mean, shape = fitted_sharing(expected, records - 1, records).mean_and_shape(expected)
+        law = fitted_sharing(expected, records - 1, records)
+        mean, shape = law.mean_and_shape(expected)
         alone = counts == 1
         people = np.full(len(counts), sample.people / sample.records) if weights is None else weights
         # of those who share the combination, none is among the judged: a gamma of this rate is left for the others
@@ -282,7 +311,7 @@ class _Opinion:
         unique = float((people[alone] * none[alone] ** shape[alone]).sum() / (people @ records))
         chances = _right(none, shape)
         right = float(chances[alone].mean()) if alone.any() else 0.0
-        return cls(np.maximum([unique, right], 1e-300), chances)
+        return cls(np.maximum([unique, right], 1e-300), chances, law.copies > _NONE)
 
 
 def _right(none: Array, shape: Array) -> Array:

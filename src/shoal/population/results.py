@@ -147,6 +147,7 @@ def population_sections(
     withheld = chosen_reason and all(entry.reason != chosen_reason for entry in estimates)
     tone: Literal["plain", "warning"] = "plain" if chosen else "warning"
     because = [f"{chosen}: {chosen_reason}"] if chosen else [chosen_reason] if withheld and chosen_reason else []
+    because += [f"{chosen}: {entry.reason}" for entry in estimates if entry.estimator == chosen and entry.reason]
     return [
         Headline(_population_words(estimates, chosen), tone),
         Grid(heads, rows, title="In the population"),

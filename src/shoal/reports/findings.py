@@ -37,6 +37,7 @@ from shoal.exposure.leakage.results import LeakSeries
 from shoal.exposure.results import AttackerRisk, IdentityRisk
 from shoal.methods.results import Anonymized
 from shoal.policy.manifest import DecidedBy
+from shoal.releases.compare import LinkedReleases
 from shoal.releases.results import Verification
 from shoal.results import Figure, Figures, Headline, Notes, Result, Section, keyed, where_known
 from shoal.results.registry import JsonKey, Keys, from_json, keys_of, model_with
@@ -391,6 +392,7 @@ class ReportFindings:
     accepted: list[StrictStr] | None = where_known()
     refusal: RefusedStep | None = where_known()
     private_table: PrivateTable | None = where_known()
+    linked: list[LinkedReleases] | None = where_known()
 
     @property
     def columns(self) -> list[ReportedColumn]:

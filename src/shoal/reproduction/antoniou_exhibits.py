@@ -10,8 +10,20 @@ import polars as pl
 
 from shoal.reproduction import antoniou_printed as printed
 from shoal.reproduction import charts
-from shoal.reproduction.antoniou_lines import MOST_HOLD, Found, drawable, intervals_that_hold, row_of
-from shoal.reproduction.antoniou_several import fig_4a, fig_4b, fig_5, positives, recursion, smallest_k, supplement
+from shoal.reproduction.antoniou_several import (
+    MOST_HOLD,
+    Found,
+    drawable,
+    fig_4a,
+    fig_4b,
+    fig_5,
+    intervals_that_hold,
+    positives,
+    recursion,
+    row_of,
+    smallest_k,
+    supplement,
+)
 from shoal.reproduction.page import share
 from shoal.reproduction.results import Line, PaperPart, quoted
 

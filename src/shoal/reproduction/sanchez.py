@@ -23,7 +23,6 @@ from shoal.reproduction import sanchez_tables as tables
 from shoal.reproduction.results import PaperPart, Reproduction, quoted
 from shoal.reproduction.sample import sample_data
 from shoal.reproduction.sample.discharges import QUASI_IDENTIFIERS
-from shoal.reproduction.sanchez_files import writers
 from shoal.reproduction.sanchez_methods import (
     HIGH_CHARGE,
     Discharges,
@@ -81,7 +80,7 @@ def sanchez(
         "is unique by Eq 1."
     )
     made = Reproduction.of("sanchez", TITLE, SOURCE, text, found, exhibits(found))
-    return replace(made, files=writers(table))
+    return replace(made, files=tables.writers(table))
 
 
 def attributes_of(data: Any, options: Options | None) -> list[str]:

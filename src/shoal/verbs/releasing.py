@@ -270,6 +270,12 @@ class ReportRequest(Request):
     pdf: Annotated[File, Option("--pdf", "The report as PDF.", json="")] = None
     crosswalk: Annotated[Crosswalk | None, Option("--for", "The same facts under the headings of a standard.")] = None
     public: Annotated[bool, Option("--public", "Omit what would help an attacker.")] = False
+    linked_with: Annotated[
+        File, Option("--linked-with", "Another release: who can be linked across both, in the owner's report.", json="")
+    ] = None
+    person: Annotated[
+        str | None, Option("--person", "A pseudonym of both releases, for --linked-with.", "COLUMN", json="")
+    ] = None
     force: Annotated[bool, Option("--force", RELEASE_FORCE["force"].help, json="")] = False
 
 

@@ -8,6 +8,7 @@ from typing import get_args
 from shoal.attacks import ATTACKS, AttackOutcome, Criterion
 from shoal.attacks.base import OF_TWIN, ends_of, exceeds, twin_in
 from shoal.attacks.verification import likely_excess
+from shoal.releases.compare import linked_section
 from shoal.reports.chapters.base import Chapter, listing
 from shoal.reports.findings import ReportFindings
 from shoal.results import Cell, Chart, Exhibit, Grid, Headline, Meaning, Section
@@ -42,7 +43,9 @@ def attacks(found: ReportFindings) -> Chapter:
     about = "What was tried against the release, as an attacker would."
     if found.attacks is None:
         drawn = found.private_table is not None and found.context.edition == "public"
-        return Chapter("attacks", "Attacks", _OWNERS if drawn else "No attack was tried.", [])
+        return Chapter(
+            "attacks", "Attacks", _OWNERS if drawn else "No attack was tried.", linked_section(found.linked or ())
+        )
     outcomes = found.attacks.attacks
     shown = on_release(outcomes)
     sections: list[Section] = [*worst_parts(found), _verdicts(found), Meaning(_EXCESS)]
@@ -51,7 +54,7 @@ def attacks(found: ReportFindings) -> Chapter:
         sections.append(rates_exhibit(outcomes))
     notes = [(one.name, _sentences(one.notes)) for one in shown if one.notes]
     sections += [Grid(("attack", "remarks"), notes, 2, title="What was noticed", wrap=(0, 1))] if notes else []
-    return Chapter("attacks", "Attacks", about, sections)
+    return Chapter("attacks", "Attacks", about, [*sections, *linked_section(found.linked or ())])
 
 
 def _sentences(notes: list[str]) -> str:

@@ -179,9 +179,7 @@ def compare_releases(
         result = with_errors(result, [data_of(Path(release)) for release in releases], original)
     if person is None:
         return result
-    files = [data_of(Path(release)) for release in releases]
-    pairs = combinations(zip(map(str, releases), files, strict=True), 2)
-    return replace(result, linked=[_linked(one, other, person) for one, other in pairs])
+    return replace(result, linked=[linked_releases(one, other, person) for one, other in combinations(releases, 2)])
 
 
 def with_errors(result: Comparison, files: Sequence[Path], original: Any) -> Comparison:
@@ -209,12 +207,12 @@ def with_errors(result: Comparison, files: Sequence[Path], original: Any) -> Com
     return replace(result, releases=rows)
 
 
-def _linked(first: tuple[str, Path], second: tuple[str, Path], person: str) -> LinkedReleases:
-    """The first release against the records of the second."""
-    found = attack_link(first[1], identified=second[1], person=person, truth=person)
+def linked_releases(first: str | Path, second: str | Path, person: str) -> LinkedReleases:
+    """The first release against the records of the second, by a pseudonym that both have."""
+    found = attack_link(data_of(Path(first)), identified=data_of(Path(second)), person=person, truth=person)
     assert found.correct is not None
     figures = (found.targets, found.unique_matches, found.correct, found.expected_correct)
-    return LinkedReleases(first[0], second[0], *figures)
+    return LinkedReleases(str(first), str(second), *figures)
 
 
 def data_of(release: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -158,9 +158,15 @@ def report_files(
     pdf: str | Path | None = None,
     crosswalk: str | None = None,
     public: bool = False,
+    linked_with: str | Path | None = None,
+    person: str | None = None,
     force: bool = False,
 ) -> list[Path]:
-    """Write the report of a folder that `shoal publish` wrote, or of a file of findings, as a page, a PDF, or both."""
+    """Write the report of a folder that `shoal publish` wrote, or of a file of findings, as a page, a PDF, or both.
+
+    `linked_with`: another release about the same people. How many of them can be linked across both, by the pseudonym
+    `person`, stands under the attacks, in the owner's report only.
+    """
     if html is None and pdf is None:
         raise InputError("No report was asked for.", Message("Name a page with `{html}`, a PDF with `{pdf}`, or both."))
     html, pdf = (None if path is None else Path(path) for path in (html, pdf))
@@ -174,6 +180,8 @@ def report_files(
         return _report_of_tables(tables, html, pdf)
     found = read_findings(source)
     found = public_edition(found) if public else found
+    if linked_with is not None:
+        found["linked"] = _linked(source, linked_with, person, found["context"].get("edition") == "public")
     made = [] if html is None else [(html, report_html(found, crosswalk).encode())]
     made += [] if pdf is None else [(pdf, report_pdf(found, crosswalk))]
     mode = 0o644 if found["context"].get("edition") == "public" else 0o600
@@ -183,6 +191,22 @@ def report_files(
         except OSError as error:
             raise InputError(f"{path} could not be written: {failure(error)}.", "Choose another place.") from None
     return [path for path, _ in made]
+
+
+def _linked(source: str | Path, other: str | Path, person: str | None, public: bool) -> list[dict[str, Any]]:
+    """Who can be linked across a published folder, named by itself or by its owner's part, and another release."""
+    from shoal.reports.publication.compare import linked_releases
+
+    if public:
+        raise InputError(
+            "Who can be linked across releases is for their owner.",
+            "Take the owner's folder, without the public edition.",
+        )
+    if person is None:
+        raise InputError("Nothing says whose record is whose in both.", Message("Name a pseudonym with `{person}`."))
+    folder = Path(source) if Path(source).is_dir() else Path(source).parent
+    own = folder.with_name(folder.name.removesuffix(".private"))
+    return [asdict(linked_releases(own, other, person))]
 
 
 def _report_of_tables(tables: TableSet, html: Path | None, pdf: Path | None) -> list[Path]:
