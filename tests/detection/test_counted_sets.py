@@ -11,9 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.detection import contributions, counted_sets
-from shoal.detection.contributions import determined_by
-from shoal.detection.counted_sets import CountedSets, Tuples, bits_of, uniques_of_all_sets, without_determined
+from shoal.detection import counted_sets
+from shoal.detection.counted_sets import (
+    CountedSets,
+    Tuples,
+    bits_of,
+    determined_by,
+    uniques_of_all_sets,
+    without_determined,
+)
 from shoal.detection.find import ColumnSetFigures
 from shoal.storage.classes import CountTable
 from shoal.storage.reading import read
@@ -120,7 +126,7 @@ def test_the_search_goes_the_way_it_always_went(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Golden: how many sets are looked at, the best of each size, and shares of drawn orders, before sets were kept."""
-    monkeypatch.setattr(contributions, "MOST_CELLS", 0)
+    monkeypatch.setattr(counted_sets, "MOST_CELLS", 0)
     found = shoal.detect(shoal.sample_data(name, rows), time_limit=600, **settings)
     assert found.sets_examined == examined
     assert [entry.uniques for entry in found.by_size] == best

@@ -230,13 +230,13 @@ def test_a_policy_says_which_columns_are_searched() -> None:
 
 
 def test_drawn_contributions_are_near_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shoal.detection import contributions
+    from shoal.detection import counted_sets
 
     frame = shoal.sample_data("licences", 3000).drop(
         "data_rilascio", "data_rinnovo", "data_scadenza", "data_abilitazione"
     )
     exact = shoal.detect(frame)
-    monkeypatch.setattr(contributions, "MOST_CELLS", 0)
+    monkeypatch.setattr(counted_sets, "MOST_CELLS", 0)
     drawn = shoal.detect(frame)
     assert (exact.contributions_exact, drawn.contributions_exact) == (True, False)
     assert sum(drawn.contributions.values()) == pytest.approx(1)

@@ -12,7 +12,7 @@ from labelled_columns import columns
 import shoal
 from shoal.detection.column_types import _SIGNS_OF_DATES, propose_type
 from shoal.detection.undecided import _FILES_THAT_CHANGE_A_TYPE, _in_words, _looks_like, types_to_declare, view_of
-from shoal.identifiers import FILES, find_kinds
+from shoal.identifiers import RECOGNISERS, find_kinds
 from shoal.policy import Policy
 from shoal.storage import Column, Table
 from shoal.storage.dates import whole_dates
@@ -68,7 +68,7 @@ def test_as_if_all_recognisers_were_asked_of_the_labelled_columns() -> None:
 
 
 def test_free_text_and_postal_codes_are_found_by_their_own_files_alone() -> None:
-    others = [file for file in FILES if file not in _FILES_THAT_CHANGE_A_TYPE]
+    others = [file for file in RECOGNISERS if file not in _FILES_THAT_CHANGE_A_TYPE]
     for entry in columns()[::4]:
         assert not {"free-text", "postal-code"} & {found.kind for found in find_kinds(entry.view, others)}, entry.case
 

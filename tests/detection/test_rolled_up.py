@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.detection.rolled_up import NOTE, RollUps, rolled_up
+from shoal.detection.find import NOTE, RollUps, rolled_up
 from shoal.engine import LOCAL
 
 

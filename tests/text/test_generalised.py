@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.text.base import Note, Span
-from shoal.text.find import find_spans
-from shoal.text.joins import joined
+from shoal.text.find import find_spans, joined
 from shoal.text.shapes import recurring_shapes
 
 FOUND = [

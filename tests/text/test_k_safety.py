@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.text.k_safety import Contexts, is_safe, terms_to_remove
+from shoal.methods.scrubbing.documents import Contexts, is_safe, terms_to_remove
 
 TERMS = "abcdefg"
 contexts = st.dictionaries(
@@ -115,7 +115,7 @@ def test_the_exact_method_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(5)
     names = [f"t{number}" for number in range(30)]
     known = Contexts({str(number): rng.sample(names, 15) for number in range(30)})
-    monkeypatch.setattr("shoal.text.k_safety.MOST_WORK", 1_000_000)
+    monkeypatch.setattr("shoal.methods.scrubbing.documents.MOST_WORK", 1_000_000)
     with pytest.raises(shoal.InputError, match="greedy"):
         terms_to_remove(names, known, 5, "exact")
     assert is_safe(set(names) - terms_to_remove(names, known, 5), known, 5)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shoal.text.known import find_known, known_sets, misspelt, within_one_edit
 from shoal.text.known_values import KnownSet, KnownValue, parts_of
 from shoal.text.plain_search import PlainSearch
-from shoal.text.replace import by_tag, replaced
+from shoal.text.tags import by_tag, replaced
 from shoal.text.written_dates import dates_in, moved, order_of
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.releases.jobs import release_safe_harbor
-from shoal.text.replace import only_replaced
+from shoal.text.tags import only_replaced
 
 PEOPLE = ["Ann Okonkwo", "Rose Quindlen", "Bob Zanetti"]
 NOTES = ["okonkwo came with a cough, see b.c@d.org", "Quindlen's cough is better today", "ZANETTI, B. has fever again"]

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.methods.scrubbing.surrogates import PersonSurrogates, given_names
 from shoal.storage.months import months_of
 from shoal.text.base import Span
 from shoal.text.known_values import folded
-from shoal.text.surrogates import PersonSurrogates, given_names
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 
@@ -53,7 +53,7 @@ def test_forms_of_one_name_agree() -> None:
 
 
 def test_gender_is_kept_where_it_is_known() -> None:
-    from shoal.text.surrogates import gender_of
+    from shoal.methods.scrubbing.surrogates import gender_of
 
     for text, gender in (("Mary Quindlen", "f"), ("Robert Quindlen", "m")):
         assert gender_of(folded(replaced(person(), (text, "name"))[0].split()[0])) == gender

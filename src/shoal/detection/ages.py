@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from shoal.identifiers.age import DAYS, MONTHS
+from shoal.identifiers.dates import DAYS, MONTHS
 from shoal.identifiers.header import read_header, words
 from shoal.storage import Array
 from shoal.storage.folding import fold

@@ -10,9 +10,9 @@ import polars as pl
 from shoal.detection.context import THINGS
 from shoal.errors import InputError
 from shoal.identifiers import DECIDED, Finding
+from shoal.identifiers.base import NUMBERED
 from shoal.identifiers.header import read_header, words
 from shoal.identifiers.letters import squeeze
-from shoal.identifiers.roles import NUMBERED
 from shoal.storage import Array, Column
 from shoal.storage.bands import parse_band
 from shoal.storage.column_type import MOST_BANDS, ColumnType

@@ -79,9 +79,44 @@ _SUMS = words(
     """amount, income, salary, wage, wages, price, cost, costs, charge, charges, balance, turnover, revenue,
     expenditure, expend, expenses, spending, savings, debt, loan, rent, tax, taxes, betrag, einkommen, gehalt,
     preis, kosten, umsatz, reddito, importo, stipendio, spesa, revenu, salaire, montant, prix, ingreso, ingresos,
-    importe, precio, gasto, inkomen, bedrag, height, area, distance, temperature, platelets""",
+    importe, precio, gasto, inkomen, bedrag, height, area, distance, odometer, mileage, odo,
+    temperature, platelets""",
     block="number, no, nr, num, id, code, account, key, reference, ref, card, file, case, serial, invoice",
     measures=True,
+)
+_UNITS = frozenset(
+    [
+        "m",
+        "km",
+        "cm",
+        "mm",
+        "ft",
+        "mi",
+        "miles",
+        "kg",
+        "g",
+        "mg",
+        "lb",
+        "lbs",
+        "oz",
+        "ml",
+        "l",
+        "s",
+        "sec",
+        "secs",
+        "min",
+        "mins",
+        "h",
+        "hrs",
+        "ms",
+        "mb",
+        "gb",
+        "kwh",
+        "usd",
+        "eur",
+        "gbp",
+        "pct",
+    ]
 )
 _SUM_AT_END = re.compile(r"(?:tax|taxes|inc|income|val|amt|contrb|contrib|sal|wage|wages|earn)$")
 # numbers without gaps are numbers of things
@@ -97,7 +132,7 @@ _WEIGHTS = words(
 )
 _HOUSEHOLDS = words(
     """hid, hhid, hh id, household, household id, household number, household no, hhno, hh number, home id, haushalt,
-    menage, ménage, famiglia, hogar""",
+    menage, ménage, famiglia, hogar"""
 )
 # what is sold, kept and given: its codes stand for nobody
 THINGS = words("product, product id, item, item id, article, sku, upc, ean, gtin, film, movie, store, store id")
@@ -113,7 +148,8 @@ def is_sum(name: str) -> bool:
     >>> is_sum("household_income"), is_sum("account_balance_no"), is_sum("roof")
     (True, False, False)
     """
-    return _SUMS.heard(read_header(name))[0] > 0
+    header = read_header(name)
+    return _SUMS.heard(header)[0] > 0 or (len(header.tokens) > 1 and header.tokens[-1] in _UNITS)
 
 
 def is_amounts(column: Column) -> bool:
@@ -170,7 +206,7 @@ def looks_like_weights(column: Column) -> str | None:
     if not strength or not values.dtype.is_numeric() or not len(values):
         return None
     low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
-    from shoal.identifiers.coded import is_weighed
+    from shoal.identifiers.labels import is_weighed
 
     strong = word not in ("weight", "wt", "poids", "peso", "gewicht")
     if low < 0.0 or high < 1.0 or is_weighed(column.name, values.cast(pl.Float64)):

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.identifiers.inside import inside
-from shoal.identifiers.name_lists import ALL_NAMES
+from shoal.identifiers.lists import ALL_NAMES
 from shoal.storage import Array
 from shoal.storage.folding import fold
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,10 +35,11 @@ from shoal.storage.formats.labels import ColumnLabels, text_of
 from shoal.storage.reading import declaring
 from shoal.storage.texts import texts_of
 from shoal.storage.writing import check_target, write_text
+from shoal.text.find import find_spans
 from shoal.verbs.base import takes
 from shoal.verbs.measuring import ProfileRequest
 from shoal.vocabulary import Role
-from shoal.wording import counted
+from shoal.wording import counted, in_words
 
 # Columns of codes that no rule knows, in tables that look like records of a survey or census.
 #
@@ -274,8 +276,6 @@ def _profile(
         role, confidence, reasons = decided, 1.0, [DECIDED_IN_POLICY, *reasons]
     inside, searched = None, None
     if role == "text" or (kinds and kinds[0].kind == "free-text" and kinds[0].confidence >= DECIDED):
-        from shoal.detection.inside_text import in_words_of, kinds_inside
-
         inside, searched = kinds_inside(column, counts)
         reasons = [*reasons, in_words_of(inside, searched, records - column.nulls)]
     return ColumnProfile(
@@ -309,3 +309,42 @@ def _by_values(column: Column, entry: ColumnProfile, kinds: list[Finding], conte
         return entry
     reasons = [seen.reason, *entry.reasons]
     return replace(entry, role=seen.looks_like, confidence=min(entry.confidence, _GUESS), reasons=reasons)
+
+
+# Which kinds of identifiers a column of free text holds, and in how many records.
+
+# so many distinct notes are searched; the counts are of the records that hold them
+MOST_NOTES = 10_000
+_LONGEST_NOTE = 20_000
+
+
+def kinds_inside(column: Column, counts: Array) -> tuple[dict[str, int], int]:
+    """In how many records each kind was found, most first, and how many records were searched.
+
+    >>> from shoal.storage.reading import read
+    >>> note = read({"note": ["write a.b@c.org", "write a.b@c.org", "stable"]})["note"]
+    >>> kinds_inside(note, np.array([1, 2]))
+    ({'email': 2}, 3)
+    """
+    step = max(1, -(-len(column.values) // MOST_NOTES))
+    texts = column.values.cast(pl.String).gather_every(step).str.slice(0, _LONGEST_NOTE).to_list()
+    weights = np.asarray(counts)[::step].tolist()
+    found: Counter[str] = Counter()
+    for spans, weight in zip(find_spans(texts), weights, strict=True):
+        for kind in {span.kind for span in spans}:
+            found[kind] += weight
+    ordered = dict(sorted(found.items(), key=lambda entry: (-entry[1], entry[0])))
+    return ordered, int(sum(weights))
+
+
+def in_words_of(found: dict[str, int], searched: int, records: int) -> str:
+    """One sentence on what was found.
+
+    >>> in_words_of({"email": 2}, 3, 3)
+    'Inside it rules found email in 2 records; decide it as text to have them replaced.'
+    """
+    share = "" if searched >= records else f" of {searched:,} searched"
+    if not found:
+        return f"Rules found no identifier inside it{share and f' in {searched:,} records'}."
+    kinds = [f"{kind.replace('_', ' ')} in {counted(count, 'record')}" for kind, count in found.items()]
+    return f"Inside it rules found {in_words(kinds, 30)}{share}; decide it as text to have them replaced."

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.detection.context import NEARLY_ALL, is_household, numbers_somebody
-from shoal.detection.contributions import determines
+from shoal.detection.counted_sets import determines
 from shoal.detection.profiles import ColumnProfile, yaml_key
 from shoal.identifiers import DECIDED
 from shoal.policy.sections import TreatSection
@@ -62,7 +62,7 @@ def proposed_rules(
     """
     person, household = person_and_household(table, profiles, joined)
     units: dict[str | None, Unit] = {person: "person", household: "household"}
-    found = [replace(column, unit=units.get(column.name)) for column in profiles]
+    found = [_with_unit(column, units.get(column.name)) for column in profiles]
     k = max(2, min(_K, table.rows // 2))
     found = with_means(table, found, k)
     found = found if joined else with_telling(table, found)  # of columns that were counted one by one nothing is known
@@ -141,6 +141,12 @@ def person_and_household(
     ]
     person = max(numbers, key=lambda column: (column.role == "identifier", column.distinct), default=None)
     return None if person is None else person.name, households[0] if households else None
+
+
+def _with_unit(column: ColumnProfile, unit: Unit | None) -> ColumnProfile:
+    """A column with whose rows are whose by it; what numbers persons with several rows is never called other."""
+    numbers = unit == "person" and column.role == "other"
+    return replace(column, unit=unit, role="identifier" if numbers else column.role)
 
 
 def _may_number_persons(table: Table, column: ColumnProfile) -> bool:

@@ -7,48 +7,50 @@ value of the data. How sure a finding is: `shoal.identifiers.base`.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shoal.identifiers.base import DECIDED, NOTED, ColumnRecogniser, ColumnView, Finding
-from shoal.identifiers.roles import QUASI_IDENTIFIER, ROLE_OF_KIND, SENSITIVE
+from shoal.identifiers.base import (
+    DECIDED,
+    NOTED,
+    QUASI_IDENTIFIER,
+    ROLE_OF_KIND,
+    SENSITIVE,
+    ColumnRecogniser,
+    ColumnView,
+    Finding,
+)
 
 if TYPE_CHECKING:
     RECOGNISERS: dict[str, ColumnRecogniser]
 
 __all__ = ["DECIDED", "RECOGNISERS", "ROLE_OF_KIND", "ColumnRecogniser", "ColumnView", "Finding", "find_kinds"]
 
-# the modules with a recogniser each, and the names of those of `shoal.identifiers.catalogue`
-FILES = (
-    "age", "coded", "codes", "coordinates", "date_of_birth", "demographics", "event_date", "free_text", "geography",
-    "labels", "names", "phone", "sensitive", "sex",
-    "device_number", "email_address", "hashes", "iban", "ip_address", "mac_address", "national_id", "payment_card",
-    "postal_code", "record_numbers", "street_address", "url", "uuids", "vehicle_number",
-)  # fmt: skip
-
 
 @cache
-def recogniser(name: str) -> ColumnRecogniser:
-    """The recogniser of a name; its module is imported when it is first asked for."""
-    from shoal.identifiers import catalogue
+def recognisers() -> dict[str, ColumnRecogniser]:
+    """All recognisers by their names; their modules are imported when they are first asked for."""
+    from shoal.identifiers import catalogue, dates, labels, vocabularies
 
-    if name in catalogue.RECOGNISERS:
-        return catalogue.RECOGNISERS[name]
-    found: ColumnRecogniser = import_module(f"shoal.identifiers.{name}").recognise
-    return found
+    return {
+        "age": dates.ages, "coded": labels.by_source, "date_of_birth": dates.birth_dates,
+        "event_date": dates.event_dates, "demographics": vocabularies.demographics,
+        "free_text": vocabularies.free_text, "labels": labels.by_label, "geography": vocabularies.geography,
+        "names": vocabularies.names, "sensitive": vocabularies.sensitive, "sex": vocabularies.sex,
+        **catalogue.RECOGNISERS,
+    }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name != "RECOGNISERS":
         raise AttributeError(f"module 'shoal.identifiers' has no attribute {name!r}")
-    return {file: recogniser(file) for file in FILES}
+    return recognisers()
 
 
-def find_kinds(view: ColumnView, files: Sequence[str] = FILES) -> list[Finding]:
+def find_kinds(view: ColumnView, only: Sequence[str] = ()) -> list[Finding]:
     """The kinds of data that a column seems to hold, best first, at most one finding per kind.
 
     A confidence of `DECIDED` (0.5) or more is a decision, less is a hint; formula in `shoal.identifiers.base`. Only the
-    recognisers of some `files` are asked where nothing else matters.
+    recognisers of some names are asked where nothing else matters.
 
     >>> import numpy as np, polars as pl
     >>> values = pl.Series(["ada@example.org", "alan@example.org", "grace@example.com"])
@@ -59,7 +61,7 @@ def find_kinds(view: ColumnView, files: Sequence[str] = FILES) -> list[Finding]:
     100% of the records with a value have the form of an e-mail address; the header does not speak of it.
     """
     best: dict[str, Finding] = {}
-    for found in [*_findings(view, files), *_of_value_labels(view, files)]:
+    for found in [*_findings(view, only), *_of_value_labels(view, only)]:
         known = best.get(found.kind)
         if known is None or (-found.confidence, found.rule) < (-known.confidence, known.rule):
             best[found.kind] = found
@@ -67,16 +69,16 @@ def find_kinds(view: ColumnView, files: Sequence[str] = FILES) -> list[Finding]:
     return sorted(kept, key=lambda found: (-found.confidence, found.kind))
 
 
-def _findings(view: ColumnView, files: Sequence[str]) -> Iterator[Finding]:
+def _findings(view: ColumnView, only: Sequence[str]) -> Iterator[Finding]:
     """What each recogniser answers."""
     from shoal.identifiers.column import ColumnEvidence
 
     column = ColumnEvidence(view)
-    for file in files:
-        yield from recogniser(file)(column)
+    for name in only or recognisers():
+        yield from recognisers()[name](column)
 
 
-def _of_value_labels(view: ColumnView, files: Sequence[str]) -> Iterator[Finding]:
+def _of_value_labels(view: ColumnView, only: Sequence[str]) -> Iterator[Finding]:
     """What is found where each code is replaced by its label; only traits, as labels are of everybody."""
     if not view.value_labels:
         return
@@ -85,6 +87,6 @@ def _of_value_labels(view: ColumnView, files: Sequence[str]) -> Iterator[Finding
     labelled = with_labels(view)
     if labelled is None:
         return
-    for found in _findings(labelled, files):
+    for found in _findings(labelled, only):
         if ROLE_OF_KIND[found.kind] in (QUASI_IDENTIFIER, SENSITIVE):
             yield replace(found, reason=f"By the labels of its codes: {found.reason}")

@@ -7,15 +7,161 @@ cells.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from shoal.identifiers.base import ColumnRecogniser, Finding
-from shoal.identifiers.column import ColumnEvidence
+import numpy as np
+
+from shoal.identifiers.base import ColumnRecogniser, Finding, confidence, finding
+from shoal.identifiers.column import ColumnEvidence, Mask
 from shoal.identifiers.countries import COUNTRIES
 from shoal.identifiers.form import Form
-from shoal.identifiers.header import words, words_of
+from shoal.identifiers.header import HeaderWords, words, words_of
 from shoal.identifiers.shape import Identifier, stdnum
+
+_PERSON = words_of("person")
+_RECORD = words_of("record")
+_USER = words_of("user")
+_CODE = r"^[\p{L}\d#_./:\-]{1,40}$"
+_DIGIT = r"\d"
+_HANDLE = r"^@?[\p{L}\d._\-]{2,40}$"
+_AT_HANDLE = r"^@[A-Za-z0-9_.]{2,30}$"
+
+
+def _codes(column: ColumnEvidence) -> Iterator[Finding]:
+    """A person's code may come again, a record's code must not."""
+    if column.filled == 0 or (column.numbers is not None and not column.whole) or column.dtype.is_temporal():
+        return
+    share = column.share(column.matches(_CODE) & column.matches(_DIGIT))
+    own = column.distinct_share
+    strength, word = _PERSON.heard(column.header)
+    if strength:
+        sure = confidence(share * min(1.0, own / 0.02), 0.0, strength)
+        yield finding("unique-code", "person", "have the form of a code", share=share, word=word, sure=sure)
+    strength, word = _RECORD.heard(column.header)
+    if strength and own >= 0.9:
+        clause = f"have the form of a code, {own:.0%} as many codes as records"
+        yield finding(
+            "unique-code", "record", clause, share=share, word=word, sure=confidence(share, 0.0, strength * 0.9)
+        )
+    yield from _user_names(column)
+
+
+def _user_names(column: ColumnEvidence) -> Iterator[Finding]:
+    """Names that people give themselves, or handles that open with @."""
+    handles = column.share(column.matches(_AT_HANDLE))
+    strength, word = _USER.heard(column.header)
+    readable = column.numbers is None or column.whole
+    share = column.share(column.matches(_HANDLE)) if strength and readable else handles
+    sure = confidence(share * min(1.0, column.distinct_share / 0.02), 0.7 * handles, strength)
+    yield finding("username", "handle", "have the form of a user name", share=share, word=word, sure=sure)
+
+
+_LATITUDE = words_of("latitude")
+_LONGITUDE = words_of("longitude")
+_PAIR_WORDS = words_of("coordinates")
+_DEGREES = r"[+-]?\d{1,3}\.\d{2,15}°?\s*[NSEWO]?"
+_PAIR_OF_DEGREES = Identifier(
+    kind="coordinates",
+    rule="pair",
+    noun="a pair of coordinates",
+    form=(
+        rf"^[(\[]?{_DEGREES}\s*[,; ]\s*{_DEGREES}[)\]]?$|^(?i:point)\s?z?\s?\(.+\)$"
+        r"|^\d{1,3}°\s?\d{1,2}['\u2032].*$"
+    ),
+    words=_PAIR_WORDS,
+    alone=0.85,
+)
+
+
+def _axis(column: ColumnEvidence, rule: str, book: HeaderWords, limit: float) -> Iterator[Finding]:
+    """Numbers within the limits of an axis; whole numbers may be degrees, but seldom are coordinates."""
+    strength, word = book.heard(column.header)
+    if column.numbers is None or not strength:
+        return
+    within = np.abs(column.numbers) <= limit
+    hundredths = np.clip(column.numbers, -limit, limit) * 100
+    fine = np.abs(hundredths - np.round(hundredths)) > 1e-6
+    share = column.share(within)
+    precise = column.share(within & fine)
+    sure = confidence(share * (0.4 + 0.6 * precise), 0.0, strength)
+    clause = f"hold a number within ±{limit:.0f}, with three decimals or more"
+    yield finding("coordinates", rule, clause, share=precise, word=word, sure=sure)
+
+
+def _coordinates(column: ColumnEvidence) -> Iterator[Finding]:
+    """Pairs by their form; a single axis by header and range."""
+    if column.numbers is None:
+        yield from _PAIR_OF_DEGREES(column)
+    yield from _axis(column, "latitude", _LATITUDE, 90.0)
+    yield from _axis(column, "longitude", _LONGITUDE, 180.0)
+
+
+_FAX = words("fax, fax number, telefax, faxnummer, numero di fax, telecopie, telecopieur")
+_PHONE = words_of("phone")
+_LOOSE = r"^(\+|00)?[(\d][\d\s().\-/]{5,20}\d(\s*(?i:x|ext\.?)\s*\d{1,5})?$"
+_INTERNATIONAL = r"^(\+|00)\s?[1-9]"
+_NORTH_AMERICAN = r"^(\+?1[\s.-]?)?(\([2-9]\d{2}\)\s?|[2-9]\d{2}[\s.-])[2-9]\d{2}[\s.-]\d{4}(\s*(?i:x|ext\.?)\s*\d+)?$"
+_BARE = r"^\d+$"
+_LEADING_ZERO = r"^0\d{8,11}$"
+# Dates, clock times, social security numbers, decimals, dotted addresses and blocks of a card number.
+_OTHER = (
+    r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}$|^\d{3}-\d{2}-\d{4}$|^\d+\.\d*$"
+    r"|^\d{1,3}(\.\d{1,3}){3}$|^(\d{4}[ -]){3}\d{1,7}$|^\d{4}-\d{4}$"
+)
+_DIGITS = r"^\D*(\d\D*){7,15}$"
+_REGIONS = ("US", "GB", "IT", "DE", "FR", "ES", "NL", "PT", "CH")
+
+
+def _valid_in(region: str | None) -> Callable[[str], bool]:
+    """Whether a number is in use in the region's numbering plan (None: written internationally)."""
+    import phonenumbers
+
+    def check(value: str) -> bool:
+        written = "+" + value[2:] if region is None and value.startswith("00") else value
+        try:
+            return phonenumbers.is_valid_number(phonenumbers.parse(written, region))
+        except phonenumbers.NumberParseException:
+            return False
+
+    return check
+
+
+def _valid_share(column: ColumnEvidence, mask: Mask, international: bool) -> float:
+    """The share of valid numbers, nationally that of the region that fits best."""
+    regions = (None,) if international else _REGIONS
+    return max(column.passes(_valid_in(region), mask, most=60 if len(regions) > 1 else 300)[0] for region in regions)
+
+
+def _phones(column: ColumnEvidence) -> Iterator[Finding]:
+    """Numbers of the form of a phone number; bare digits count only under a header that says so."""
+    mask = column.matches(_LOOSE) & column.matches(_DIGITS) & ~column.matches(_OTHER)
+    share = column.share(mask)
+    if share < 0.1 or (column.numbers is not None and not column.whole):
+        return
+    fax, fax_word = _FAX.heard(column.header)
+    strength, word = (fax, fax_word) if fax else _PHONE.heard(column.header)
+    bare = column.share(mask & column.matches(_BARE)) / share
+    international = column.share(mask & column.matches(_INTERNATIONAL)) / share >= 0.5
+    if bare > 0.5 and not strength and column.share(column.matches(_LEADING_ZERO)) < 0.5:
+        return
+    valid = _valid_share(column, mask, international)
+    alone = _worth(column, mask, share, bare, international) * valid
+    sure = confidence(share * (0.4 + 0.6 * max(valid, 0.5 * (1 - bare))), alone, strength)
+    kind = "fax" if fax else "phone"
+    rule = "international" if international else "national"
+    clause = f"have the form of a {kind} number"
+    yield finding(kind, rule, clause, share=share, word=word, sure=sure)
+
+
+def _worth(column: ColumnEvidence, mask: Mask, share: float, bare: float, international: bool) -> float:
+    """What the way of writing is worth without a header."""
+    if international:
+        return 0.95
+    if column.share(mask & column.matches(_NORTH_AMERICAN)) / share >= 0.5:
+        return 0.85
+    return 0.3 if bare > 0.5 else 0.65
+
 
 # Addresses on the net.
 
@@ -202,14 +348,7 @@ _HASHES = (
 _IPV4 = Identifier("ip-address", "ipv4", "an IPv4 address", IPV4, _IP_WORDS, 0.95)
 _IPV6 = Identifier("ip-address", "ipv6", "an IPv6 address", IPV6, _IP_WORDS, 0.9)
 _VIN = Identifier(
-    "vehicle-number",
-    "vin",
-    "a vehicle identification number",
-    VIN,
-    words_of("vin"),
-    0.95,
-    vin_check,
-    1 / 11,
+    "vehicle-number", "vin", "a vehicle identification number", VIN, words_of("vin"), 0.95, vin_check, 1 / 11
 )
 _PLATES = (
     # AA 000 AA of Italy and France
@@ -263,8 +402,7 @@ _STREETS = (
         "street",
         "a street address",
         rf"(?i)^(\d+\s?(bis|ter|[a-z])?,?\s+)?{_BEFORE}\s+{_NAME}(,?\s*(n\.?|nº|n°)?\s*\d+.*|,.*)?$"
-        rf"|^\d+[a-z]?(-\d+)?,?\s+[\p{{L}}\d\s.'\u2019\-]*\b{_AFTER}\b.*$"
-        rf"|^[\p{{L}}\s.'\u2019\-]*?{_JOINED}\s*\d+.*$"
+        rf"|^\d+[a-z]?(-\d+)?,?\s+[\p{{L}}\d\s.'\u2019\-]*\b{_AFTER}\b.*$|^[\p{{L}}\s.'\u2019\-]*?{_JOINED}\s*\d+.*$"
         r"|^(p\.?\s?o\.?\s?box|postfach|casella postale|boîte postale|apartado)\s*\d+.*$",
         _ADDRESS_WORDS,
         0.9,
@@ -363,36 +501,15 @@ def _postal_codes(column: ColumnEvidence) -> Iterator[Finding]:
 
 
 RECOGNISERS: dict[str, ColumnRecogniser] = {
+    "codes": _codes,
+    "coordinates": _coordinates,
+    "phone": _phones,
     "device_number": _devices,
-    "email_address": Identifier(
-        "email",
-        "address",
-        "an e-mail address",
-        EMAIL,
-        words_of("email"),
-        0.98,
-    ),
+    "email_address": Identifier("email", "address", "an e-mail address", EMAIL, words_of("email"), 0.98),
     "hashes": _hashes,
-    "iban": Identifier(
-        "iban",
-        "iso-13616",
-        "an IBAN",
-        IBAN,
-        words_of("iban"),
-        0.97,
-        _iban_check,
-        1 / 97,
-        0.3,
-    ),
+    "iban": Identifier("iban", "iso-13616", "an IBAN", IBAN, words_of("iban"), 0.97, _iban_check, 1 / 97, 0.3),
     "ip_address": _ip_addresses,
-    "mac_address": Identifier(
-        "mac-address",
-        "eui-48",
-        "a MAC address",
-        MAC,
-        words_of("mac-address"),
-        0.97,
-    ),
+    "mac_address": Identifier("mac-address", "eui-48", "a MAC address", MAC, words_of("mac-address"), 0.97),
     "national_id": _national_ids,
     "payment_card": _all_of(*_CARDS),
     "postal_code": _postal_codes,

@@ -1,4 +1,4 @@
-"""Labels of variables and headers that are questions: the words of the field say what a column of codes holds."""
+"""Labels of variables, headers that are questions, and variables of published sources, by words of the field."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,22 +6,26 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
+import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
-from shoal.identifiers.base import STRONG, ColumnView, Finding, finding
-from shoal.identifiers.coded import fit
+from shoal.identifiers.base import ROLE_OF_KIND, SENSITIVE, STRONG, ColumnView, Finding, confidence, finding
 from shoal.identifiers.column import ColumnEvidence
-from shoal.identifiers.letters import plain
-from shoal.identifiers.roles import ROLE_OF_KIND, SENSITIVE
+from shoal.identifiers.letters import plain, squeeze
+from shoal.wording import counted
 
 # a header of so many words is a label
 _WORDS_OF_A_LABEL = 4
 # a word of a header is less than a label
 _BY_HEADER, _TRAIT_BY_HEADER, _GUESSED = 0.65, 0.55, 0.45
 # traits of which a word in a header is enough; others need their values or more words
-_TRAITS = frozenset(
-    ("household", "education", "ethnicity", "marital-status", "nationality", "occupation", "relationship")
-)
+_GUESSED_TRAITS = frozenset(("household", "geography"))
+_TRAITS = _GUESSED_TRAITS | {
+    "education", "ethnicity", "marital-status", "nationality", "occupation", "relationship"
+}  # fmt: skip
+# whoever treats people is no state of health: a column of this header alone holds names
+_PROFESSIONS = frozenset(("nurse", "doctor", "doctors", "arzt", "arztin", "medecin", "medico", "medici"))
 # headers with these words are about the number, date or price of a thing
 _NOT_OF_PEOPLE = frozenset(
     (
@@ -31,9 +35,10 @@ _NOT_OF_PEOPLE = frozenset(
         "serial", "record", "identifier", "kennung", "aktenzeichen", "dossier", "senior", "vehicle", "satisfaction",
     )
 )  # fmt: skip
+_OF_A_MEASURE = frozenset(("rate", "day", "days", "time", "year"))
 _MANY_MEANINGS = frozenset(
-    ("height", "bmi", "heart", "satisfaction", "financial", "hospital", "should", "drink", "drinks", "state", "profit",
-     "tax")
+    ("height", "bmi", "heart", "heart rate", "satisfaction", "financial", "hospital", "should", "drink", "drinks",
+     "state", "profit", "tax")
 )  # fmt: skip
 _MEASURED = frozenset(("income", "benefits", "health"))
 # hba1c, covid19: digits are no end of a word
@@ -45,7 +50,7 @@ _LABELLED = 0.5
 _PROSE = r"\S+(\s+\S+){5,}"
 
 
-def recognise(column: ColumnEvidence) -> Iterator[Finding]:
+def by_label(column: ColumnEvidence) -> Iterator[Finding]:
     """The kind that the label speaks of; of a header without one what is sensitive or a trait, and that less surely."""
     if column.filled == 0 or column.share(column.matches(_PROSE)) > 0.3:
         return
@@ -56,7 +61,7 @@ def recognise(column: ColumnEvidence) -> Iterator[Finding]:
     else:
         said = _by_header(column.header.tokens) or _by_header(_WITH_DIGITS.split(column.name.lower()))
         strength = _TRAIT_BY_HEADER if said and said[0] in _TRAITS else _BY_HEADER
-        strength = _GUESSED if said and (said[0] == "household" or said[1] in _guesses()) else strength
+        strength = _GUESSED if said and (said[0] in _GUESSED_TRAITS or said[1] in _guesses()) else strength
     if said is None or (strength < STRONG and _numbers_records(column, said[0])):
         return
     kind, word = said
@@ -73,10 +78,12 @@ def _numbers_records(column: ColumnEvidence, kind: str) -> bool:
 
 def _by_header(tokens: Sequence[str]) -> tuple[str, str] | None:
     """What the words of a header say where it is sensitive or a trait, and not the number, name or date of a thing."""
-    if any(token in _NOT_OF_PEOPLE or token.endswith(("nummer", "datum")) for token in tokens):
-        return None
     said = kind_of_label(" ".join(tokens))
-    if said is None or said[1] in _MANY_MEANINGS:
+    if said is None or said[1] in _MANY_MEANINGS or (said[1] in _PROFESSIONS and len(tokens) == 1):
+        return None
+    measures = _OF_A_MEASURE.intersection(said[1].split())  # the rate of an interest rate is no price
+    beside = [token for token in tokens if plain(token) not in measures]
+    if any(token in _NOT_OF_PEOPLE or token.endswith(("nummer", "datum")) for token in beside):
         return None
     return said if said[0] in _TRAITS or ROLE_OF_KIND[said[0]] == SENSITIVE else None
 
@@ -167,3 +174,67 @@ def with_labels(view: ColumnView) -> ColumnView | None:
     counted = pl.DataFrame({"label": texts, "count": view.counts}).filter(pl.col("label").is_not_null())
     joined = counted.group_by("label", maintain_order=True).sum()
     return ColumnView(view.name, joined["label"], joined["count"].to_numpy(), view.records, None, view.label)
+
+
+_MOST_SEXES = 12
+_MOST_GROUPS = 150
+# kinds of which there are few values: nearly as many as records are numbers of the records
+_FEW_CODES = frozenset(("education", "household", "language", "marital-status", "relationship", "religion"))
+_MOST_CODES = 100
+# what a survey notes of itself has few values: many texts under such a header are something of people
+_OF_THE_SURVEY = frozenset(("survey-design", "survey-process"))
+# codes of a trait are whole numbers or words
+_CODED_TRAITS = _FEW_CODES | {"ethnicity", "nationality", "occupation", "sex"}
+# headers of weights of bodies, if numbers are such, and how far those go
+_WEIGHED = re.compile(r"(body|birth)?(weight|wt|gewicht|peso|poids)(g|gr|gm|grams?|kg|lbs?|oz)?")
+_HEAVIEST, _TIMES = 7_000.0, 3.0
+# no code of a survey is longer
+_CODE = r"^[^\n]{0,80}$"
+
+
+def by_source(column: ColumnEvidence) -> Iterator[Finding]:
+    """What the source says, as far as the values do not contradict it."""
+    said = column.listed
+    if said is None or column.filled == 0:
+        return
+    share = fit(column, said.kind)
+    clause = f"fit the variable of this name in {said.title}"
+    sure = confidence(share, 0.0, said.strength)
+    # replicates of a weight and items of a list: names that differ by a number
+    rule = "source-series" if said.by_pattern and column.name[-1:].isdigit() else "source"
+    found = finding(said.kind, rule, clause, share=share, word=None, sure=sure)
+    others = f"{counted(said.matched, 'column')} of this table {'is' if said.matched == 1 else 'are'} named as there"
+    yield replace(found, reason=f"{found.reason.partition(';')[0]}; {others}.")
+
+
+def fit(column: ColumnEvidence, kind: str) -> float:
+    """The share of the records with a value that may be of this kind, where a code book says that it is."""
+    if kind == "unique-code":
+        return min(1.0, column.distinct_share / 0.02)
+    if kind in _FEW_CODES and column.distinct > _MOST_CODES and column.distinct_share > _OWN:
+        return 0.0
+    if kind in _CODED_TRAITS and column.numbers is not None and not column.whole:
+        return 0.0
+    if kind in _OF_THE_SURVEY and column.numbers is None and column.distinct > _MOST_CODES:
+        return 0.0
+    if kind == "survey-weight":
+        return 0.0 if column.numbers is None or is_weighed(column.name, column.numbers) else 1.0
+    if kind == "sex" and column.distinct > _MOST_SEXES:
+        return 0.0
+    if kind == "age" and column.numbers is None:
+        return 0.0 if column.distinct > _MOST_GROUPS else column.share(column.matches(r"\d"))
+    return column.share(column.matches(_CODE))
+
+
+def is_weighed(name: str, numbers: ArrayLike) -> bool:
+    """Whether a column of weights holds those of bodies: nobody has many times the weight of others, in kilograms,
+    pounds or, of babies and birds, in grams.
+
+    >>> is_weighed("weight", [2100, 3300, 4900]), is_weighed("weight", [800, 1200, 9000])
+    (True, False)
+    """
+    known = np.asarray(numbers, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    return bool(
+        _WEIGHED.fullmatch(squeeze(name)) and len(known) and known.max() <= min(_HEAVIEST, _TIMES * np.median(known))
+    )

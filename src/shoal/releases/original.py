@@ -223,7 +223,7 @@ def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, b
     mark = entry.technique.removeprefix("scrub by ")
     if mark == "surrogate":
         return _vouched(title, entry, shown, original, beside)
-    from shoal.text.replace import only_replaced_in
+    from shoal.text.tags import only_replaced_in
 
     if not bool((shown.is_null() == original.is_null()).all()):
         return Check(title, False, OTHERS_MISSING)

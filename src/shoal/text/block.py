@@ -18,18 +18,7 @@ import numpy as np
 from shoal.storage import Array
 from shoal.text.base import Note, once
 from shoal.text.terms import small_words
-from shoal.text.words import (
-    CAPITAL,
-    INITIAL,
-    LONGEST,
-    LOWER,
-    PLAIN_WORD,
-    SMALL,
-    SPLIT,
-    SURE,
-    UPPER,
-    lexicon,
-)
+from shoal.text.words import CAPITAL, INITIAL, LONGEST, LOWER, PLAIN_WORD, SMALL, SPLIT, SURE, UPPER, lexicon
 
 # so many notes and characters are looked at together
 _MOST_NOTES = 1000

@@ -40,10 +40,9 @@ from shoal.text.words import (
 _LINKS = frozenset(("de", "d'", "d’", "di", "del", "von", "nach", "of", "du"))
 # a grade behind a name: `Ib`, `C1M3`, `type 6`; `IV` is a drip more often
 _GRADE = re.compile(
-    r"['’]?s? (?:(?!IV\b|I\b|VI?\b)[IVX]{1,4}[abc]?(?![\w.])|[A-Z]\d[A-Z]?\d?(?!\w)|(?:[a-z]{3,12} )?(?:cat|categor"
-    r"y|type|grade"
-    r"|class|stage|score|risk|level|typ|grad|klasse|stadium|stade|classe|tipo|grado|clase|stadio|estadio|índice)\.? "
-    r"(?:of )?(?:\d|[IVX]+\b|[A-D]\b))",
+    r"['’]?s? (?:(?!IV\b|I\b|VI?\b)[IVX]{1,4}[abc]?(?![\w.])|[A-Z]\d[A-Z]?\d?(?!\w)|(?:[a-z]{3,12} )?(?:cat|category"
+    r"|type|grade|class|stage|score|risk|level|typ|grad|klasse|stadium|stade|classe|tipo|grado|clase|stadio|estadio"
+    r"|índice)\.? (?:of )?(?:\d|[IVX]+\b|[A-D]\b))",
     re.IGNORECASE,
 )
 _NUMERAL = re.compile(r"[IVX]{1,4}[abc]?")

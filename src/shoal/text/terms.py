@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from shoal.identifiers import place_lists
+from shoal.identifiers import lists as place_lists
 from shoal.identifiers.letters import plain
 from shoal.storage.months import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
 

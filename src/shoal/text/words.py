@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from shoal.identifiers.letters import plain
-from shoal.identifiers.name_lists import GIVEN_NAMES, SURNAMES
+from shoal.identifiers.lists import GIVEN_NAMES, SURNAMES
 from shoal.text import terms
 
 # letters, with apostrophes and hyphens inside; what is elided (d'Alzheimer, L'avvocato) is a word apart
@@ -31,24 +31,10 @@ STAYS, EPONYM, COMMON_EPONYM, HEAD, TITLE, ROLE, PARTICLE, ACTS, PLACE, REGION, 
     1 << n for n in range(11, 23)
 )
 # starts of longer places and regions; words of dates, streets and organisations; words before a place; degrees
-(
-    LONG_PLACE,
-    LONG_REGION,
-    DATE_WORD,
-    STREET_EN,
-    STREET_DE,
-    STREET_START,
-    STREET_ROMANCE,
-    POST_WORD,
-    ORG_END,
-    ORG_START,
-    COMPANY,
-    LOCATIVE,
-    DEGREE,
-    INTRODUCES,
-    TOWN,
-    LONG_TOWN,
-) = (1 << n for n in range(23, 39))
+LONG_PLACE, LONG_REGION, DATE_WORD, STREET_EN, STREET_DE, STREET_START, STREET_ROMANCE, POST_WORD = (
+    1 << n for n in range(23, 31)
+)
+ORG_END, ORG_START, COMPANY, LOCATIVE, DEGREE, INTRODUCES, TOWN, LONG_TOWN = (1 << n for n in range(31, 39))
 WRITTEN_AS_NAME = CAPITAL | UPPER
 _FIRST_TRIGGER = 39
 _TRIGGERS: list[tuple[int, frozenset[str]]] = []
@@ -80,19 +66,8 @@ def widest_sign() -> int:
 PLAIN_WORD = LOWER | EITHER | RARE | UNKNOWN | SURE | WORD | GIVEN | SURNAME | SMALL | ACTS | TOWN | LONG_TOWN
 MAYBE_NAME = SURE | EITHER | RARE | UNKNOWN
 _GERMAN_STREETS = (
-    "straße",
-    "strasse",
-    "str",
-    "weg",
-    "platz",
-    "allee",
-    "gasse",
-    "ring",
-    "damm",
-    "ufer",
-    "steig",
-    "pfad",
-)
+    "straße", "strasse", "str", "weg", "platz", "allee", "gasse", "ring", "damm", "ufer", "steig", "pfad",
+)  # fmt: skip
 _STREETS_IN_LOWER_CASE = frozenset(("street", "avenue", "road", "boulevard", "lane", "drive"))
 _ENDINGS = ("s", "es", "n", "en", "e", "er", "em", "ed", "ing", "ly", "d", "t", "lich", "liche", "lichen", "licher",
             "isch", "ische", "ischen", "ischer")  # fmt: skip
@@ -109,6 +84,7 @@ _PERSON_ENDINGS = (
 )  # fmt: skip
 _NOUN_ENDINGS = (
     *_PERSON_ENDINGS, "gespräch", "träger", "nummer", "schein", "verfahren", "bericht", "antrag", "heit", "keit",
+    "ung", "schaft", "tion",
 )  # fmt: skip
 _ARTICLED = re.compile(r"(?:a[ldnrstz]|ash|el|ibn|bin|ben|abu)-[A-Z]")  # al-Masri
 _MIXED = re.compile(r"^[A-Za-z]*(?:[A-Z]{2}[A-Za-z]*[a-z]|[a-z][A-Z]{2})[A-Za-z]*$")

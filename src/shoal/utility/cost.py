@@ -65,18 +65,18 @@ def _unit(column: Column) -> str:
 
 def _number_units(column: Column) -> str:
     """What a column of ages or years counts, which only its header can tell."""
-    from shoal.identifiers import age, date_of_birth, event_date
+    from shoal.identifiers import dates
     from shoal.identifiers.base import DECIDED, ColumnView
     from shoal.identifiers.column import ColumnEvidence
     from shoal.identifiers.header import read_header
 
     header = read_header(column.name)
-    words = (age.AGE, date_of_birth.YEAR_OF_BIRTH, date_of_birth.BIRTH, event_date.YEAR)
+    words = (dates.AGE, dates.YEAR_OF_BIRTH, dates.BIRTH, dates.YEAR)
     if not any(book.heard(header)[0] for book in words):
         return ""
     counts = column.frequencies()
     view = ColumnEvidence(ColumnView(column.name, column.values, counts, int(counts.sum()) + column.nulls))
-    for recognise in (age.recognise, date_of_birth.recognise, event_date.recognise):
+    for recognise in (dates.ages, dates.birth_dates, dates.event_dates):
         for found in recognise(view):
             if found.confidence >= DECIDED and found.rule in _UNITS:
                 return _UNITS[found.rule]

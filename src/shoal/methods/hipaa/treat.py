@@ -13,11 +13,11 @@ import polars as pl
 from shoal.detection.ages import LIMIT, OLD, top_coded
 from shoal.detection.clauses import Treatment, hidden
 from shoal.detection.outliers import outliers
-from shoal.identifiers.place_lists import is_state
+from shoal.identifiers.lists import is_state
 from shoal.methods.hipaa.results import KEPT, Done
 from shoal.methods.hipaa.zip3 import Populations, to_prefixes
+from shoal.methods.scrubbing.columns import ScrubbedColumn
 from shoal.methods.scrubbing.results import ScrubbedText
-from shoal.methods.scrubbing.scrubbed_column import ScrubbedColumn
 from shoal.storage import Array, Column, Table
 from shoal.storage.dates import years_of
 from shoal.text.base import HIPAA_LETTERS, TextKind

@@ -16,8 +16,7 @@ from shoal import progress
 from shoal.detection.undecided import identifiers_beside
 from shoal.errors import InputError, Setting, as_names, check_choice
 from shoal.identifiers import ColumnView, Finding, find_kinds
-from shoal.identifiers.date_of_birth import BIRTH
-from shoal.identifiers.event_date import EVENTS
+from shoal.identifiers.dates import BIRTH, EVENTS
 from shoal.identifiers.header import read_header
 from shoal.identifiers.inside import inside
 from shoal.keys import key_or_new, path_of

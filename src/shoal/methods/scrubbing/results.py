@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from shoal.methods.pseudonyms.results import NEW_KEY, Personal
-from shoal.methods.scrubbing.scrubbed_column import ScrubbedColumn
+from shoal.methods.scrubbing.columns import ScrubbedColumn
 from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.manifest import ColumnEntry
 from shoal.ranges.forms import ColumnForm, FormKind

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from shoal.detection.undecided import HINTED
 from shoal.errors import InputError, Message, Setting, as_names, check_choice
 from shoal.identifiers import DECIDED
-from shoal.identifiers.roles import IDENTIFIER, ROLE_OF_KIND
+from shoal.identifiers.base import IDENTIFIER, ROLE_OF_KIND
 from shoal.keys import key_or_new, path_of
 from shoal.methods.scrubbing.columns import check_texts, scrubbed_columns
 from shoal.methods.scrubbing.knowledge import ID, PersonKnowledge, kinds_of, knowledge_of, read_known, text_kind_of

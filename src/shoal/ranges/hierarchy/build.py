@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError, Message, Setting, check_at_least, check_choice, quoted
-from shoal.identifiers.roles import NUMBERED
+from shoal.identifiers.base import NUMBERED
 from shoal.ranges.boxed import check_finite
 from shoal.ranges.hierarchy.given import ENDINGS, Step, leaf_texts, stacked
 from shoal.ranges.hierarchy.numbers import category_steps, check_numbers, frequency_steps, interval_steps

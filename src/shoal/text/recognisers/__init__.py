@@ -1,45 +1,24 @@
-"""Recognisers of free text, one per file; to add one, write its file and name it here."""
+"""Recognisers of free text; to add one, write it and name it here."""
 
 from shoal.text.base import TextRecogniser
-from shoal.text.recognisers import (
-    addresses,
-    ages,
-    dates,
-    facilities,
-    forms,
-    handles,
-    lower_names,
-    names,
-    national,
-    number_forms,
-    numbers,
-    organisations,
-    phones,
-    places,
-    series,
-    spoken_days,
-    whereabouts,
-)
+from shoal.text.recognisers import addresses, ages, dates, forms, names, numbers, organisations, phones, places
 
-RECOGNISERS: tuple[TextRecogniser, ...] = tuple(
-    module.RECOGNISER
-    for module in (
-        forms,
-        dates,
-        spoken_days,
-        ages,
-        phones,
-        national,
-        numbers,
-        number_forms,
-        handles,
-        addresses,
-        organisations,
-        facilities,
-        whereabouts,
-        places,
-        names,
-        lower_names,
-        series,
-    )
+RECOGNISERS: tuple[TextRecogniser, ...] = (
+    forms.FORMS,
+    dates.DATES,
+    dates.SPOKEN_DAYS,
+    ages.RECOGNISER,
+    phones.RECOGNISER,
+    numbers.NATIONAL_NUMBERS,
+    numbers.NUMBERS,
+    numbers.NUMBER_FORMS,
+    forms.HANDLES,
+    addresses.ADDRESSES,
+    organisations.ORGANISATIONS,
+    organisations.FACILITIES,
+    addresses.WHEREABOUTS,
+    places.RECOGNISER,
+    names.NAMES,
+    names.LOWER_NAMES,
+    numbers.SERIES,
 )

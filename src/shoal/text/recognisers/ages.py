@@ -21,20 +21,17 @@ _BORN = re.compile(r"(?i)\b(?:born|geboren|geb\.|née?|nato|nata|nacid[oa])\s(?:
 _NINETIES = re.compile(r"(?i)\bin (?:his|her|their) (?P<id>(?:(?:early|mid|late)[- ])?(?:nineties|90['’]?s))")
 # ages in words: with a unit, after a word for age, or between commas behind a name; compounds say an age alone
 _NINETY = (
-    r"(?:(?:ninety|one hundred|a hundred)(?:[- ](?:and )?(?:one|two|three|four|five|six|seven|eight|nine))?"
-    r"|(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?neunzig|(?:ein)?hundert(?:ein|eins|zwei|drei|vier)?"
+    r"(?:(?:ninety|one hundred|a hundred)(?:[- ](?:and )?(?:one|two|three|four|five|six|seven|eight|nine))?|(?:ein"
+    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?neunzig|(?:ein)?hundert(?:ein|eins|zwei|drei|vier)?"
     r"|quatre-vingt-(?:dix(?:-sept|-huit|-neuf)?|onze|douze|treize|quatorze|quinze|seize)"
-    r"|nonante(?:[- ](?:et )?[a-z]{2,6})?"
-    r"|novant(?:a(?:due|tré|quattro|cinque|sei|sette|nove)?|uno|otto)|cent(?:o|ouno|odue)"
-    r"|noventa(?: y (?:uno?|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?|cien(?:to (?:uno?|dos|tres))?)"
+    r"|nonante(?:[- ](?:et )?[a-z]{2,6})?|novant(?:a(?:due|tré|quattro|cinque|sei|sette|nove)?|uno|otto)|cent(?:o|ouno"
+    r"|odue)|noventa(?: y (?:uno?|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?|cien(?:to (?:uno?|dos|tres))?)"
 )
 _SPELLED = re.compile(
     rf"(?i)(?<![\w-])(?:{_NINETY}(?:[\s-](?:years?|yrs?|jahre|ans|anni|años)(?:[\s-](?:old|of age|alt))?)(?!\w)"
     r"|(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?neunzigjährige?[rnms]?(?!\w)"
-    r"|hundertjährige?[rnms]?(?!\w)"
-    r"|novant(?:a(?:du|tre|quattr|cinqu|sei|sett|nov)?|un|ott)?enne(?!\w)|centenari[oa](?!\w)"
-    r"|nonag[ée]nari(?:an|a|o)(?!\w)"
-    r"|nonag[eé]naire(?!\w)|centenaire(?!\w)|centenarian(?!\w)"
+    r"|hundertjährige?[rnms]?(?!\w)|novant(?:a(?:du|tre|quattr|cinqu|sei|sett|nov)?|un|ott)?enne(?!\w)"
+    r"|centenari[oa](?!\w)|nonag[ée]nari(?:an|a|o)(?!\w)|nonag[eé]naire(?!\w)|centenaire(?!\w)|centenarian(?!\w)"
     rf"|(?:(?<=now )|(?<=aged )|(?<=age )|(?<=turned )|(?<=turning )|(?<=turns )|(?<=is )|(?<=was )|(?<=wird )"
     rf"|(?<=sei )|(?<=está )|(?<=a )|(?<=ha )|(?<=tiene )|(?<=compie )|(?<=cumple )|(?<=wurde )"
     rf"|(?<=ist )|(?<=, )){_NINETY}(?=\s?[.,;:!?)]|$|\s(?:last|this|next|on|in|when|now|today|and|und|et|e|y)\s))"
@@ -52,8 +49,7 @@ _OF_PERSON = re.compile(
 _SUBJECT = re.compile(r"(?<!\w)([A-ZÀ-Þ][a-zà-ÿ'’]{2,20})\s(?:is|was|turned|turns|ist|wird|est)\s(?:now\s|jetzt\s)?$")
 _BIRTHDAY = re.compile(
     r"(?i)\b(?:turns|turned|turning|cumple|cumplió|cumplirá|cumplido|compie|compirà|compiuti|ha compiuto|fête ses"
-    r"|fêté ses|aura"
-    r"|wird|wurde|vollendet|aged|âgée?|alter)\s$"
+    r"|fêté ses|aura|wird|wurde|vollendet|aged|âgée?|alter)\s$"
 )
 _ALONE = re.compile(r"(?=[.,;!?)]|$|\s[\"“(]|\s(?:and|und|et|e|y|but|or|now)\b)")
 # 98F is a temperature

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from shoal.identifiers.letters import plain
-from shoal.identifiers.place_lists import STATE_CODES
+from shoal.identifiers.lists import STATE_CODES
 from shoal.storage import Array
 from shoal.text import terms
 from shoal.text.base import Note, NoteByNote, Span, TextKind
@@ -115,14 +115,8 @@ def _between_commas(note: Note) -> list[Span]:
         return []
     for place in note.marked(TOWN | PLACE) if note.any_signs & (TOWN | PLACE) else ():
         bits = note.signs[place]
-        if note.gap(place) != ", " or note.folded[note.pieces[place][1] : note.pieces[place][1] + 1] not in (
-            "",
-            "\n",
-            ".",
-            ",",
-            ";",
-            ")",
-        ):
+        behind = note.folded[note.pieces[place][1] : note.pieces[place][1] + 1]
+        if note.gap(place) != ", " or behind not in ("", "\n", ".", ",", ";", ")"):
             continue
         if bits & (_NOT_PLACES | SMALL | WORD | EITHER | GIVEN) and not (
             bits & PLACE and bits & CAPITAL and not bits & GIVEN

@@ -1,10 +1,26 @@
-"""Countries, first-level regions and large cities in the languages of the header words, as columns name them."""
+"""Names of people and places, as columns and notes hold them: short lists that lend weight, and need not know all.
+
+Surnames that are also everyday words (Brown, King, Young, White) are left out: a column of colours is no column of
+names. Names are written without accents.
+"""
+
+from importlib.resources import files
 
 import polars as pl
 
 from shoal.identifiers.header import sections_of
 from shoal.identifiers.letters import plain
 from shoal.identifiers.shape import values_of
+
+
+def _names(file: str) -> frozenset[str]:
+    """Names set apart by blanks."""
+    return frozenset(files("shoal.identifiers").joinpath(file).read_text("utf-8").split())
+
+
+GIVEN_NAMES, SURNAMES = _names("given_names.txt"), _names("surnames.txt")
+ALL_NAMES = GIVEN_NAMES | SURNAMES
+
 
 COUNTRIES = values_of("countries")
 # ISO 3166 codes; short codes need their header.
