@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
@@ -29,6 +29,7 @@ def told(found: dict[str, Any]) -> dict[str, Any]:
 
 
 @settings(max_examples=25, deadline=None)
+@example(4, 6, 4, True, 126)
 @given(st.integers(1, 4), st.integers(2, 30), st.integers(1, 9), st.booleans(), st.integers(0, 10_000))
 def test_the_same_as_in_one_count_table(width: int, rows: int, values: int, drop: bool, seed: int) -> None:
     draw = np.random.default_rng(seed)

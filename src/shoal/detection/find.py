@@ -420,13 +420,26 @@ def _by_size(work: RollUps, columns: Sequence[int], most: int, deadline: float) 
     for size in range(1, most + 1):
         for number, some in enumerate(combinations(columns, size)):
             if size > 1 and time.monotonic() > deadline:
-                return size - 1, best
+                return size - 1, _settled(work, columns, best)
             progress.report(f"counting sets of {size} columns", number)
             if work.identifies(some) or work.measure(some).uniques == work.records:
                 continue
             if size not in best or work.found[some].uniques > best[size].uniques:
                 best[size] = work.found[some]
-    return most, best
+    return most, _settled(work, columns, best)
+
+
+def _settled(work: RollUps, columns: Sequence[int], best: dict[int, FoundSet]) -> dict[int, FoundSet]:
+    """Past the best set nothing is gained: it, and the first columns that it lacks, as the search has it."""
+    most = max((found.uniques for found in best.values()), default=0)
+    smallest = min((size for size, found in best.items() if found.uniques == most), default=0)
+    core = [work.names.index(name) for name in best[smallest].columns] if smallest else []
+    spare = [column for column in columns if column not in core]
+    for size in [size for size in best if size > smallest and best[size].uniques == most]:
+        padded = work.found.get(tuple(sorted((*core, *spare[: size - smallest]))))
+        if padded is not None and padded.uniques == most:
+            best[size] = padded
+    return best
 
 
 def _most_uniques(work: RollUps, columns: Columns, whole: FoundSet) -> int:
