@@ -450,16 +450,16 @@ def test_a_report_section(copy: Copy) -> None:
 def test_an_engine_operation(copy: Copy) -> None:
     copy.change(
         "engine/base.py",
-        "    def write(",
-        '    def rows_of(self, source: Any) -> int:\n        """How many rows a source has."""\n\n    def write(',
+        "    def pairs(",
+        '    def rows_of(self, source: Any) -> int:\n        """How many rows a source has."""\n\n    def pairs(',
     )
     copy.change(
         "engine/local.py",
-        "    def write(",
+        "    def pairs(",
         "    def rows_of(self, source: Any) -> int:\n"
         '        """How many rows a source has."""\n'
         "        return read(source).rows\n\n"
-        "    def write(",
+        "    def pairs(",
     )
     out = copy.run(f"from shoal.engine import LOCAL\nprint(LOCAL.rows_of({PEOPLE}))")
     assert out == "6\n"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.methods.partition.in_parts import counted
+from shoal.methods.partition.mondrian import counted
 from shoal.methods.units import GroupCheck, units_of
 from shoal.models.evidence import evidence_of_persons, evidence_of_rows
 from shoal.policy import Policy

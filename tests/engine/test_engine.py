@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engine import LOCAL, TupleRecoding
-from shoal.errors import InputError
+from shoal.engine import LOCAL
 from shoal.policy import Policy
 from shoal.policy.default_policy import DefaultPolicy
 
@@ -51,22 +50,6 @@ def test_a_count_column_stands_for_so_many_rows(rows: list[tuple[str | None, int
     counts = Counter(rows)
     short = frame_of(list(counts)).with_columns(n=pl.Series(list(counts.values())))
     assert told(LOCAL.count(short, count="n")) == counts
-
-
-def test_each_row_gets_what_its_tuple_becomes(tmp_path: Path) -> None:
-    people = pl.DataFrame({"age": [34, 51, None, 34], "sex": ["f", "m", "f", "m"], "pay": [1, 2, 3, 4]})
-    counted = LOCAL.count(people, ["age", "sex"])
-    words = pl.Series([f"{age}/{sex}" for age, sex in told(counted)])
-    changed = LOCAL.recode(
-        people, [TupleRecoding(["age", "sex"], {"age": words, "sex": pl.Series(["*"] * len(words))})]
-    )
-    assert changed["age"].to_list() == ["34/f", "51/m", "None/f", "34/m"]
-    assert changed["sex"].to_list() == ["*"] * 4
-    assert changed["pay"].to_list() == [1, 2, 3, 4]
-    LOCAL.write(changed, tmp_path / "out.parquet")
-    assert pl.read_parquet(tmp_path / "out.parquet").equals(changed)
-    with pytest.raises(InputError, match="3 new values for 4 tuples"):
-        LOCAL.recode(people, [TupleRecoding(["age", "sex"], {"age": words[:3]})])
 
 
 def test_a_policy_that_is_not_written_says_what_an_empty_one_says() -> None:

@@ -1,4 +1,4 @@
-"""What every engine does: count tuples, roll them up, give rows what they become, map batches, write.
+"""What every engine does: count tuples, roll them up, give rows what they become, write.
 
 A verb that counts never sees a row. It sees tuples of values with the number of records of each, which is small where a
 table is large, and which every engine gives in the same order. What belongs to each row takes all codes (`rows`).
@@ -66,8 +66,20 @@ CheckDraft = Callable[[str, str, Sequence[int]], Mapping[str, bytes]]
 
 # of the columns of some rows the cell (or part) of each row; keys that are counted need not be one for each row
 CellsOf: TypeAlias = "Callable[[Sequence[Column]], Array]"
-# of a part's number and columns: what its rows become, which of them are its own (None: all), and what was found
-ChangePart: TypeAlias = "Callable[[int, Sequence[Column]], tuple[Mapping[str, pl.Series], Array | None, bytes]]"
+
+
+class ChangedPart(NamedTuple):
+    """What the rows of a part become, which of them are its own (None: all), how many own records have the box of each
+    (told once for each box, 0 for its other rows), and what was found."""
+
+    becomes: Mapping[str, pl.Series]
+    own: Array | None
+    members: Array
+    found: bytes
+
+
+# of a part's number and columns what they become
+ChangePart: TypeAlias = "Callable[[int, Sequence[Column]], ChangedPart]"
 
 
 class TooManyTuples(InputError):
@@ -150,7 +162,10 @@ class Pairs(NamedTuple):
 
 
 class Engine(Protocol):
-    """Where rows are stored and how they are worked on: nothing above knows."""
+    """Where rows are stored and how they are worked on: nothing above knows.
+
+    `recode` and `write` are asked of engines that keep their rows (`keeps_rows`) alone.
+    """
 
     name: str
     # whether rows and columns stay where they are, so that a table that was read may lack columns of its source
@@ -222,6 +237,7 @@ class Engine(Protocol):
 
         A step may look at columns that an earlier one added, not at ones that it replaced.
         """
+        raise TypeError(f"the engine {self.name} keeps no rows")
 
     def assign(
         self,
@@ -258,11 +274,6 @@ class Engine(Protocol):
         were read.
         """
 
-    def map(
-        self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
-    ) -> Any:
-        """The table that `change` makes of each batch of rows; `schema` names the columns and their types."""
-
     def write(
         self,
         table: Any,
@@ -273,19 +284,15 @@ class Engine(Protocol):
         rows: int | None = None,
         left_out: int = 0,
     ) -> None:
-        """Write what `recode`, `assign` or `map` gave, whole or not at all.
+        """Write what `recode` or `assign` gave, whole or not at all.
 
         `check` reads what was written before it takes its name: it raises where that must not be, and gives the files
         that belong beside it. `shuffle` is the seed of a new order of rows; where they are numbered, `rows` says how
         many the source has, and `left_out` how many of them are not in it.
         """
+        raise TypeError(f"the engine {self.name} keeps no rows")
 
 
-def check_lengths(becomes: Mapping[str, pl.Series], tuples: int) -> None:
-    """Refuse new values that are not one for each tuple."""
-    wrong = [name for name, values in becomes.items() if len(values) != tuples]
-    if wrong:
-        raise InputError(
-            f"Column '{wrong[0]}' has {len(becomes[wrong[0]]):,} new values for {tuples:,} tuples.",
-            "Give one for each tuple that the engine counts.",
-        )
+def names_to_count(there: Sequence[str], columns: Sequence[str] | None, without: Collection[str] = ()) -> list[str]:
+    """The columns to count, each once; all that are there where none are named."""
+    return [name for name in dict.fromkeys(there if columns is None else columns) if name not in without]

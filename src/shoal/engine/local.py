@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from shoal.engine.base import (
-    CheckDraft,
     Counted,
+    Engine,
     OrderParts,
     Pairs,
     PairsAsked,
     RecordRuns,
     RowMap,
     SizeHistogram,
-    TupleRecoding,
-    check_lengths,
+    names_to_count,
 )
 from shoal.errors import InputError
 from shoal.storage import Array, Table
-from shoal.storage.classes import class_of_each_row, class_sizes, pack
+from shoal.storage.classes import class_sizes
 from shoal.storage.encode import encode
 from shoal.storage.reading import Options, Overflow, read
 from shoal.storage.rows import Rows, weights_of
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from shoal.storage.spill import Spill
 
 
-class LocalEngine:
+class LocalEngine(Engine):
     """Files and data frames of this machine."""
 
     name = "local"
@@ -61,7 +59,9 @@ class LocalEngine:
 
         with Overflow(options) as overflow:
             table = read(source, wanted, options, overflow)
-            return self._counted(table, _names(table, columns, {*without, *extra}), count, person, overflow.spill)
+            return self._counted(
+                table, names_to_count(table.names, columns, {*without, *extra}), count, person, overflow.spill
+            )
 
     def _counted(
         self, table: Table, names: Sequence[str], count: str | None, person: str | None, spill: Spill | None
@@ -134,29 +134,6 @@ class LocalEngine:
         records = np.ones(table.rows, np.int64) if table.records is None else table.records[order]
         return RecordRuns(order, np.cumsum(records) - records, records)
 
-    def recode(
-        self,
-        source: Any,
-        steps: Sequence[TupleRecoding],
-        names: Sequence[str] | None = None,
-        options: Options | None = None,
-    ) -> pl.DataFrame:
-        """Each row with what its tuples become.
-
-        >>> decades = TupleRecoding(["age"], {"age": pl.Series(["30s", "50s"])})
-        >>> LOCAL.recode({"age": [34, 51, 34]}, [decades])["age"].to_list()
-        ['30s', '50s', '30s']
-        """
-        table = read(source, None, options)
-        frame = table.to_polars()
-        for columns, becomes in steps:
-            known = table if all(name in table.columns for name in columns) else read(frame)
-            # classes are numbered in the order of the tuples
-            tuple_of_row, tuples = class_of_each_row(pack(known.select(columns)))
-            check_lengths(becomes, tuples)
-            frame = frame.with_columns(values.gather(tuple_of_row).alias(name) for name, values in becomes.items())
-        return frame if names is None else frame.select(names)
-
     def assign(
         self,
         table: Table,
@@ -215,46 +192,6 @@ class LocalEngine:
                 mask,
                 records,
             )
-
-    def map(
-        self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
-    ) -> pl.DataFrame:
-        """One batch: the whole table.
-
-        >>> LOCAL.map({"age": [34, 51]}, lambda rows: rows + 1, {"age": pl.Int64})["age"].to_list()
-        [35, 52]
-        """
-        return change(read(source, None, options).to_polars()).cast(schema)
-
-    def write(
-        self,
-        table: pl.DataFrame,
-        path: str | Path,
-        *,
-        check: CheckDraft | None = None,
-        shuffle: int | None = None,
-        rows: int | None = None,
-        left_out: int = 0,
-    ) -> None:
-        """Write a frame, whole or not at all."""
-        from shoal.storage.order import shuffled_order
-        from shoal.storage.writing import check_target, sha256, write_bytes, write_draft, write_whole
-
-        target = Path(path)
-        check_target(target, False)
-        frame = table if shuffle is None else table[shuffled_order(len(table), shuffle)]
-
-        def fill(draft: Path) -> None:
-            write_draft(frame, draft, target)
-            for name, content in ({} if check is None else check(str(draft), sha256(draft), ())).items():
-                write_bytes(target.with_name(name), content, 0o600)
-
-        write_whole(target, fill)
-
-
-def _names(table: Table, columns: Sequence[str] | None, without: Collection[str]) -> list[str]:
-    """The columns to count, each once."""
-    return [name for name in dict.fromkeys(table.names if columns is None else columns) if name not in without]
 
 
 LOCAL = LocalEngine()

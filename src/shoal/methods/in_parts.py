@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from shoal.engine.base import CellsOf, TooManyTuples
+from shoal.engine.base import CellsOf, ChangedPart, TooManyTuples
 from shoal.errors import InputError
 from shoal.methods.boxes import without_order
 from shoal.methods.results import Anonymized, Findings, judged
@@ -86,8 +86,8 @@ class Labelled:
     side_of: Callable[[Column, Boxed], Side]
     leaves: Mapping[str, Array] = field(default_factory=dict)
 
-    def __call__(self, number: int, columns: Sequence[Column]) -> tuple[Mapping[str, pl.Series], Array | None, bytes]:
-        """The new columns of a part's own rows, which those are, and what was found."""
+    def __call__(self, number: int, columns: Sequence[Column]) -> ChangedPart:
+        """The new columns of a part's own rows."""
         boxed, own = self.group(number, columns)
         if own is not None:
             columns, boxed = [column.take(own) for column in columns], Boxed(boxed.box_of_row[own], boxed.sides)
@@ -98,7 +98,21 @@ class Labelled:
             texts, nature, form = labels_of_ranges(column, along.sides[column.name], self.interval)
             new[column.name] = texts[0].cast(pl.String).gather(along.box_of_row)
             shown[column.name] = (nature, form)
-        return new, own, pickle.dumps(PartFindings.of(columns, boxed, shown, self.leaves))
+        found = pickle.dumps(PartFindings.of(columns, boxed, shown, self.leaves))
+        return ChangedPart(new, own, _members_once(boxed.box_of_row), found)
+
+
+def _members_once(box_of_row: Array) -> Array:
+    """How many rows a box has, at its first row; 0 at the others.
+
+    >>> _members_once(np.array([1, 0, 1])).tolist()
+    [2, 1, 0]
+    """
+    sizes, first = np.bincount(box_of_row), np.zeros(int(box_of_row.max(initial=-1)) + 1, np.int64)
+    first[box_of_row[::-1]] = np.arange(len(box_of_row))[::-1]
+    found = np.zeros(len(box_of_row), np.int64)
+    found[first[sizes > 0]] = sizes[sizes > 0]
+    return found
 
 
 def side_as_it_is(column: Column, boxed: Boxed) -> Side:
@@ -134,8 +148,8 @@ def changed_in_parts(
         for column, cells in zip(columns, widened, strict=True)
         if not cells.changed.any() and not cells.unknown.any() and column.values.dtype != pl.String
     ]
-    frame = table.elsewhere.as_they_were(frame, same)
-    sizes, classes, suppressed = table.elsewhere.of(frame).sizes(policy.quasi_identifiers, policy.quasi_identifiers)
+    frame, boxes = table.elsewhere.as_they_were(frame, same)
+    sizes, classes, suppressed = boxes.sizes(policy.quasi_identifiers, policy.quasi_identifiers)
     loss = InformationLoss(
         mean([part.loss.total for part in done]),
         {column.name: mean([part.loss.by_column[column.name] for part in done]) for column in columns},

@@ -124,7 +124,7 @@ def _groups(points: Array, k: int, effort: Effort, mdav: bool) -> tuple[Array, i
     if mdav:
         return published_mdav(points, k)
     if points.shape[1] == 1:
-        from shoal.methods.partition.blocks import cheapest_runs
+        from shoal.methods.partition.peel import cheapest_runs
 
         order, first = cheapest_runs(points[:, 0], k, squares=True)
         group = np.empty(len(points), np.int64)

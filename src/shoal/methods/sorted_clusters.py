@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -15,7 +16,7 @@ from shoal.errors import InputError, Message
 from shoal.methods.base import IN_PARTS, can_be_parted, k_of, needs_k, needs_numbers, t_closeness_of
 from shoal.methods.boxes import BoxesOnDisk, MakeBoxes, groups_persons
 from shoal.methods.results import Anonymized
-from shoal.methods.units import boxes_of_units, groups_in_strata, refuses_households, units_of
+from shoal.methods.units import boxes_of_units, dense, groups_in_strata, refuses_households, units_of
 from shoal.models import KAnonymity, TCloseness
 from shoal.policy import Policy
 from shoal.ranges.boxed import (
@@ -38,7 +39,7 @@ from shoal.storage.classes import (
     pack,
     sorted_with_order,
 )
-from shoal.storage.external import DiskOrder, buckets_for
+from shoal.storage.external import DiskOrder, Keys, buckets_for
 from shoal.storage.rows import occurrences
 from shoal.storage.spill import Spill, forget, remove
 from shoal.storage.table import blocks_of
@@ -430,7 +431,7 @@ def sorted_tuples(table: Table, names: Sequence[str], k: int, spreads: Mapping[s
     """
     check_k(k, table.total)
     parts = Stretches.of_rows(table.total, k)
-    runs = engine_of(table).cut(table, _ranks(distance_to_zero(table.select(names), spreads)).codes, parts)
+    runs = engine_of(table).cut(table, dense(distance_to_zero(table.select(names), spreads)).codes, parts)
     first, last = parts.of(runs.position), parts.of(runs.position + runs.records - 1)
     # a run has a head, a tail, and between them clusters of its own
     inner = last > first + 1
@@ -446,7 +447,7 @@ def close_tuples(
 ) -> tuple[Table, Boxed]:
     """Algorithm S4: first tuples parted into stretches of the confidential order, then those by distance."""
     sizes = cut(table.total, k, t)
-    distance = _ranks(distance_to_zero(table.select(names)))
+    distance = dense(distance_to_zero(table.select(names)))
     stretches, of_part = _stretches(sizes, remainder)
     runs = _parted(engine_of(table).cut(table, table[sensitive].codes.astype(np.int64), stretches), stretches)
     order = np.lexsort((runs.position, runs.row))
@@ -502,11 +503,6 @@ def boxes_of_runs(table: Table, names: Sequence[str], runs: RecordRuns, box: Arr
     return parted, box_clusters(parted.select(names), by_box, starts)
 
 
-def _ranks(numbers: Array) -> Coded:
-    values, codes = np.unique(numbers, return_inverse=True)
-    return Coded(codes, len(values))
-
-
 # Sánchez et al., Algorithms S2 and S4, for rows on disk: an external sort by distance, clusters cut from it.
 #
 # Rows are sorted by distance bucket by bucket. A cluster is a stretch of that order (S2), or one row of each stretch
@@ -518,19 +514,15 @@ _STRETCHES, _STRETCH = 1 << 10, 1 << 10
 
 
 class Distances:
-    """Eq 2 from each row to the record of zeros, as `distance_to_zero` has it, block by block."""
+    """Eq 2 from each row to the record of zeros, block by block."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        found = [(column.codes, numbers(column), spread(column)) for column in columns]
-        self._tables = [(codes, (values / sigma) ** 2) for codes, values, sigma in found if sigma > 0]
-        self.rows = len(columns[0].codes)
+        self._columns, self.rows = columns, len(columns[0].codes)
+        self._spreads = {column.name: spread(column) for column in columns}
 
     def of(self, rows: slice) -> Array:
         """The distances of some rows."""
-        total = np.zeros(rows.stop - rows.start)
-        for codes, squares in self._tables:
-            total += squares[codes[rows]]
-        return np.sqrt(total, out=total)
+        return distance_to_zero([replace(one, codes=one.codes[rows]) for one in self._columns], self._spreads)
 
     def bounds(self, parts: int) -> Array:
         """Distances that cut the rows into so many parts, of about as many rows each."""
@@ -538,16 +530,17 @@ class Distances:
         sample = np.sort(np.concatenate([self.of(slice(at, min(at + _STRETCH, self.rows))) for at in starts]))
         return np.unique(sample[np.arange(1, parts) * len(sample) // parts])
 
-    def forget(self) -> None:
-        """Codes that were read need not stay in memory."""
-        for codes, _ in self._tables:
-            forget(codes)
+    def order(self, buckets: int, keys: Keys, spill: Spill) -> DiskOrder:
+        """The order of the rows by keys that look at distances; codes that were read need not stay in memory."""
+        order = DiskOrder.by(self.rows, buckets, keys, spill)
+        for column in self._columns:
+            forget(column.codes)
+        return order
 
 
 def sorted_clusters_on_disk(columns: Sequence[Column], k: int, spill: Spill) -> BoxedByColumn:
     """Algorithm S2."""
-    distances = Distances(columns)
-    rows = distances.rows
+    distances, rows = Distances(columns), len(columns[0].codes)
     check_k(k, rows)
     bounds = distances.bounds(buckets_for(rows, spill))
 
@@ -555,9 +548,7 @@ def sorted_clusters_on_disk(columns: Sequence[Column], k: int, spill: Spill) -> 
         found = distances.of(block)
         return np.searchsorted(bounds, found, side="right"), [found]
 
-    order = DiskOrder.by(rows, len(bounds) + 1, keys, spill)
-    distances.forget()
-    return _boxed(columns, order, Stretches.of_rows(rows, k))
+    return _boxed(columns, distances.order(len(bounds) + 1, keys, spill), Stretches.of_rows(rows, k))
 
 
 def close_clusters_on_disk(
@@ -569,23 +560,17 @@ def close_clusters_on_disk(
     spill: Spill,
 ) -> BoxedByColumn:
     """Algorithm S4."""
-    distances = Distances(columns)
-    rows = distances.rows
+    distances, rows = Distances(columns), len(columns[0].codes)
     sizes = cut(rows, k, t)
     ranges = max(1, buckets_for(rows, spill) // (sizes.size + 1))
     bounds = distances.bounds(ranges)
     placed = _Places(confidential, sizes, remainder)
 
     def keys(block: slice) -> tuple[Array, list[Array]]:
-        stretch, place = placed.of(block)
-        block_distances = distances.of(block)
-        return stretch * (len(bounds) + 1) + np.searchsorted(bounds, block_distances, side="right"), [
-            block_distances,
-            place,
-        ]
+        (stretch, place), found = placed.of(block), distances.of(block)
+        return stretch * (len(bounds) + 1) + np.searchsorted(bounds, found, side="right"), [found, place]
 
-    order = DiskOrder.by(rows, (sizes.size + 1) * (len(bounds) + 1), keys, spill)
-    distances.forget()
+    order = distances.order((sizes.size + 1) * (len(bounds) + 1), keys, spill)
     return _boxed(columns, order, OnePerStretch(sizes))
 
 

@@ -111,8 +111,7 @@ def units_of(table: Table, policy: Policy) -> Units:
         codes = Coded(rows.person.codes, rows.person.cardinality)
         of_row, count = class_of_each_row(codes)
         first = first_row_of_each_class(of_row, count)
-        sizes, stratum = np.unique(np.bincount(of_row, minlength=count), return_inverse=True)
-        return Units(first, of_row, None, Coded(stratum, len(sizes)), True)
+        return Units(first, of_row, None, dense(np.bincount(of_row, minlength=count)), True)
     if rows.weights is not None and rows.count != table.rows:
         raise InputError(f"Count column '{policy.count}' is zero in some rows: these are not records.", "Remove them.")
     return Units(every, every, rows.weights if policy.count is not None else None)
@@ -126,6 +125,12 @@ def mean_weights(table: Table, policy: Policy) -> Array | None:
     if policy.weight is not None:
         return record_weights(table.select([policy.weight])[0])
     return table.records if table.records is not None else units_of(table, policy).weights_of_rows
+
+
+def dense(numbers: Array) -> Coded:
+    """Numbers by their place among the different ones."""
+    values, codes = np.unique(numbers, return_inverse=True)
+    return Coded(codes, len(values))
 
 
 def about(columns: Sequence[Column], settings: Mapping[str, T]) -> dict[str, T]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import polars as pl
 from shoal.engine.base import (
     CheckDraft,
     Counted,
+    Engine,
     OrderParts,
     Pairs,
     PairsAsked,
@@ -22,17 +22,23 @@ from shoal.engine.base import (
     RowMap,
     SizeHistogram,
     TupleRecoding,
-    check_lengths,
+    names_to_count,
 )
 from shoal.engine.local import LOCAL
-from shoal.engine.spark.cutting import cut_on_cluster
-from shoal.engine.spark.frames import SparkSource, changed, open_source, spark_schema
+from shoal.engine.spark.frames import SparkSource, open_source
 from shoal.engine.spark.keys import INTEGERS, PREFIX, class_sizes, column, tuples
-from shoal.engine.spark.marginals import marginals
 from shoal.engine.spark.order import NUMBER, has_order, in_secret_order, left_out, without
 from shoal.engine.spark.order import numbered as with_numbers
-from shoal.engine.spark.parts import ClusterRows, RowCodes
-from shoal.engine.spark.placing import Pairing, PlacedTuples, joined, lookup_of, placed, tuple_of_each_row
+from shoal.engine.spark.parts import ClusterRows, RowCodes, counted_tuples, marginals
+from shoal.engine.spark.placing import (
+    Pairing,
+    PlacedTuples,
+    cut_on_cluster,
+    joined,
+    lookup_of,
+    placed,
+    tuple_of_each_row,
+)
 from shoal.engine.spark.session import spark_errors
 from shoal.errors import InputError, Message
 from shoal.policy.manifest import OWNERS_ENDINGS
@@ -143,7 +149,7 @@ class _Place:
             self._files.delete(self._path(path), True)
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """Files and data frames of a cluster."""
 
     name = "spark"
@@ -162,7 +168,7 @@ class SparkEngine:
         """Count the tuples of columns by Spark's own aggregation."""
         opened = open_source(source, options)
         extra = [name for name in (count, person) if name is not None]
-        names = _names(opened, columns, {*without, *extra})
+        names = names_to_count(opened.names, columns, {*without, *extra})
         if not names:
             return Counted({}, np.zeros(0, np.int64), None, opened.name, (), tuple(opened.names))
         weight = None
@@ -210,7 +216,7 @@ class SparkEngine:
             found = []
             for names in sets:
                 here = SparkSource(frame, opened.name, opened.from_text_file)
-                found.append(SizeHistogram(*class_sizes(here, names, records, options), removed))
+                found.append(SizeHistogram(*class_sizes(here, names, records, options)[:2], removed))
         return found
 
     def rows(
@@ -225,7 +231,7 @@ class SparkEngine:
     ) -> Table:
         """The tuples, each with its records; in the order of the source their keys are brought, row by row."""
         opened = open_source(source, options)
-        there = _names(opened, columns, ())
+        there = names_to_count(opened.names, columns)
         if absent := [name for name in [*there, *(needed or ())] if name not in opened.names]:
             raise InputError.missing_columns(absent, opened.names, opened.name)
         names = there if needed is None else [name for name in opened.names if name in needed]
@@ -263,7 +269,11 @@ class SparkEngine:
             known = opened if own else SparkSource(now, opened.name)  # a column that a step added has its type already
             table, _, keys, there = tuples(known, list(columns), options if own else None)
             tuple_of_key, count = class_of_each_row(pack(table.select(columns)))
-            check_lengths(becomes, count)
+            if wrong := [name for name, values in becomes.items() if len(values) != count]:
+                raise InputError(
+                    f"Column '{wrong[0]}' has {len(becomes[wrong[0]]):,} new values for {count:,} tuples.",
+                    "Give one for each tuple that the engine counts.",
+                )
             changed = pl.DataFrame({name: values.gather(tuple_of_key) for name, values in becomes.items()})
             out = [*now.columns, *(name for name in becomes if name not in now.columns)]
             here = replace(keys, source=replace(known, frame=now, files=None))
@@ -303,14 +313,6 @@ class SparkEngine:
         pairing = Pairing(open_source(released, None), open_source(original, None), options)
         yield from pairing.pairs(original.total, row_map, asked, starred)
 
-    def map(
-        self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
-    ) -> Any:
-        """Batch by batch as Arrow, in Python beside each executor."""
-        opened = open_source(source, options)
-        with spark_errors(opened.name):
-            return opened.frame.mapInArrow(partial(changed, change=change), spark_schema(schema))
-
     def write(
         self,
         table: Any,
@@ -328,13 +330,17 @@ class SparkEngine:
 def _where_it_is(
     source: SparkSource, names: Sequence[str], beside: Mapping[str, Column], options: Options | None, least: int
 ) -> Table | None:
-    """A table of which every row stays where it is, if there are so many."""
+    """A table of which every row stays where it is, if there are so many.
+
+    Where any number will do the classes alone are looked at, as of a release: its rows are read once.
+    """
     with spark_errors(source.name):
         rows = source.frame.count()
     if rows < max(least, 1):
         return None
-    found = marginals(source, names, options)
-    elsewhere = ClusterRows(source, RowCodes.of(found))
+    counted = None if least or not source.are_exact(names) else counted_tuples(source, names)
+    found = marginals(source, names, options, counted)
+    elsewhere = ClusterRows(source, RowCodes.of(found), counted)
     columns = {name: one.column for name, one in found.items()}
     return Table(columns, rows, source.name, (), elsewhere, tuple(source.names), beside, elsewhere=elsewhere)
 
@@ -386,11 +392,6 @@ def _check_undeclared(options: Options | None) -> None:
             "The count table does not fit the driver, where the declared types of columns are read.",
             Message("Leave out the {types}, or raise spark.shoal.driver.tuples."),
         )
-
-
-def _names(source: SparkSource, columns: Sequence[str] | None, without: Collection[str]) -> list[str]:
-    """The columns to count, each once."""
-    return [name for name in dict.fromkeys(source.names if columns is None else columns) if name not in without]
 
 
 SPARK = SparkEngine()

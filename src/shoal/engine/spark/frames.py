@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -190,13 +190,6 @@ def one_changed(part: Any, change: Callable[[pl.DataFrame], pl.DataFrame]) -> An
     made = change(pl.DataFrame(pl.from_arrow(part))).to_arrow(compat_level=pl.CompatLevel.oldest())
     small = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
     return made.cast(pa.schema([field.with_type(small.get(field.type, field.type)) for field in made.schema]))
-
-
-def changed(batches: Iterator[Any], change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[Any]:
-    """The arrow batches that `change` makes of arrow batches."""
-    for batch in batches:
-        made = change(pl.DataFrame(pl.from_arrow(batch)))
-        yield from made.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
 
 
 def of_columns(work: Callable[[list[pl.Series]], pl.Series], columns: Sequence[Any]) -> Any:

@@ -238,7 +238,7 @@ def _by_dictionary(source: SparkSource, name: str, missing: frozenset[str], note
 # The count table: tuples are counted by Spark's own aggregation on packed keys, and unpacked on the driver.
 
 
-COUNT = f"{PREFIX}count"
+COUNT, MARK = f"{PREFIX}count", f"{PREFIX}mark"
 
 
 def missing_words(options: Options | None) -> frozenset[str]:
@@ -272,21 +272,22 @@ def tuples(
 
 
 def class_sizes(
-    source: SparkSource, names: Sequence[str], records: Any, options: Options | None
-) -> tuple[Array, Array]:
-    """How many classes there are of each size: two aggregations on the cluster, no tuple leaves it."""
+    source: SparkSource, names: Sequence[str], records: Any, options: Options | None, mark: Any = None
+) -> tuple[Array, Array, Array]:
+    """How many classes there are of each size, and of each those that a condition on their values marks: two
+    aggregations on the cluster, no tuple leaves it."""
     from pyspark.sql import functions as F
 
     rows, by = source.frame, [column(name) for name in names]
     if not source.are_exact(names):
         keys = make_keys(source, names, missing_words(options))
         rows, by = keys.coded(), [column(name) for name in keys.names]
-    classes = rows.groupBy(*by).agg(records.alias(COUNT)).filter(column(COUNT) > 0)
+    marked = (F.lit(False) if mark is None else mark).alias(MARK)
+    classes = rows.groupBy(*by, marked).agg(records.alias(COUNT)).filter(column(COUNT) > 0)
     with spark_errors(source.name):
-        sizes = classes.groupBy(COUNT).agg(F.count(F.lit(1)).alias("classes")).toArrow()
-    size, number = (sizes.column(place).to_numpy() for place in range(2))
-    order = np.argsort(size)
-    return size[order], number[order]
+        found = classes.groupBy(COUNT, MARK).agg(F.count(F.lit(1)).alias("classes")).toArrow()
+    sizes = pl.DataFrame(pl.from_arrow(found)).sort(COUNT, MARK)
+    return sizes[COUNT].to_numpy(), sizes["classes"].to_numpy(), sizes[MARK].to_numpy()
 
 
 def _too_many(source: str, names: Sequence[str], there: int, limit: int) -> TooManyTuples:

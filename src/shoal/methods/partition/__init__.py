@@ -83,7 +83,7 @@ def counted_groups(
     rows: Array, people: Array, k: int, effort: Effort, fails_policy: FailsPolicy | None, squares: bool = False
 ) -> Array:
     """The group of each point, of which each stands for some people and is never split; `k` counts people."""
-    from shoal.methods.partition.in_parts import counted
+    from shoal.methods.partition.mondrian import counted
 
     return counted(rows.astype(np.float32), people, k, _PASSES[effort], fails_policy, squares)
 

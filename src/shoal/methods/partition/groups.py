@@ -12,9 +12,8 @@ from shoal.kernels.exchange import exchange_boxes
 from shoal.kernels.groups import middles, total_cost, write_groups
 from shoal.kernels.peeling import look_up
 from shoal.kernels.squares import exchange_squares
-from shoal.methods.partition.blocks import cheapest_runs, group_blocks
 from shoal.methods.partition.coordinates import check_points
-from shoal.methods.partition.peel import peel_segment, wide_tree
+from shoal.methods.partition.peel import cheapest_runs, group_blocks, peel_segment, wide_tree
 from shoal.storage import Array
 from shoal.threads import in_threads
 

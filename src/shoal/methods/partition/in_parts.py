@@ -18,13 +18,8 @@ import numpy as np
 
 from shoal.engine.base import CellsOf
 from shoal.errors import InputError
-from shoal.kernels.cuts import cut_counted_nodes
-from shoal.kernels.groups import move_counted_rows
-from shoal.methods.partition.groups import FailsPolicy, Groups
-from shoal.methods.partition.mondrian import merged_until_allowed
 from shoal.ranges.hierarchy.on_columns import PairCounts
 from shoal.storage import Array, Column, Table
-from shoal.threads import in_threads
 
 # records of a part at most, where cuts can tell them apart
 PART = 1 << 20
@@ -255,95 +250,3 @@ def _best_side(points: Array, records: Array, least: int) -> Array | None:
         if len(gain) and gain.max() > best:
             best, found = float(gain.max()), code <= int(gain.argmax())
     return found
-
-
-# Groups of rows that stand for several people each: a row is never split, and k counts people.
-#
-# From the top down, each cut is the one that leaves the least spread among people, with k of them on either side. Then
-# single rows move to near groups while that lowers the loss and leaves k people behind.
-
-
-_NODES_A_TASK = 64
-
-
-def counted(
-    rows: Array, people: Array, k: int, passes: int, fails_policy: FailsPolicy | None = None, squares: bool = False
-) -> Array:
-    """The group of each row; every group has k people, of whom row r stands for `people[r]`. `rows` is taken over.
-
-    >>> points = np.array([[1], [2], [3], [8], [9]], np.float32)
-    >>> counted(points, np.array([5, 1, 1, 1, 1]), 2, 0).tolist()
-    [0, 1, 1, 2, 2]
-    """
-    people = people.astype(np.float64)
-    grouping = _improved(_cut(rows.copy(), people, k, None), people, k, passes, squares)
-    if fails_policy is not None:
-        # up from small groups, or down from all rows; neither always wins
-        merged = merged_until_allowed(grouping, fails_policy)
-        cut = _cut(rows, people, k, fails_policy)
-        grouping = min(merged, cut, key=lambda groups: _total(groups, people, squares))
-    return grouping.group_of_each_row()[0]
-
-
-def _cut(rows: Array, people: Array, k: int, fails_policy: FailsPolicy | None) -> Groups:
-    """Cut all rows until no side of a further cut has k people and is allowed."""
-    groups = Groups.of(rows)
-    nodes, tried = np.array([[0, len(rows)]]), np.zeros((1, rows.shape[1]), bool)
-    while len(nodes):
-        middle, column = np.empty(len(nodes), np.int64), np.empty(len(nodes), np.int64)
-
-        def work(at: int, nodes: Array = nodes, tried: Array = tried, m: Array = middle, c: Array = column) -> None:
-            to = at + _NODES_A_TASK
-            cut_counted_nodes(groups.rows, people, groups.order, nodes[at:to], tried[at:to], k, m[at:to], c[at:to])
-
-        in_threads(work, range(0, len(nodes), _NODES_A_TASK))
-        cut = column >= 0
-        nodes, tried, middle, column = nodes[cut], tried[cut], middle[cut], column[cut]
-        refused = _refused(groups, nodes, middle, fails_policy)
-        groups.first[middle[~refused]] = True
-        tried[refused, column[refused]] = True
-        starts, halves, stops = nodes[~refused, 0], middle[~refused], nodes[~refused, 1]
-        nodes = np.concatenate([nodes[refused], np.stack([starts, halves], 1), np.stack([halves, stops], 1)])
-        tried = np.concatenate([tried[refused], np.zeros((2 * len(halves), rows.shape[1]), bool)])
-    return groups
-
-
-def _refused(groups: Groups, nodes: Array, middle: Array, fails_policy: FailsPolicy | None) -> Array:
-    """Which cuts leave a side that is not allowed; rows of other nodes are in no group."""
-    if fails_policy is None or not len(nodes):
-        return np.zeros(len(nodes), bool)
-    number = np.zeros(len(groups.order) + 1, np.int64)
-    number[nodes[:, 0]] += 2 * np.arange(len(nodes)) + 1
-    number[nodes[:, 1]] -= 2 * np.arange(len(nodes)) + 2
-    number[middle] += 1
-    found = np.empty(len(groups.order), np.int64)
-    found[groups.order] = np.cumsum(number)[:-1] - 1
-    return np.asarray(fails_policy(found, 2 * len(nodes)).reshape(-1, 2).any(axis=1))
-
-
-def _improved(groups: Groups, people: Array, k: int, passes: int, squares: bool) -> Groups:
-    """Rows moved to near groups, pass by pass, while something is gained."""
-    of_place, count = np.cumsum(groups.first) - 1, int(groups.first.sum())
-    if count < 2:
-        return groups
-    own = people[groups.order]
-    for _ in range(passes):
-        if not move_counted_rows(groups.rows.astype(np.float64), own, of_place, count, k, squares):
-            break
-    order = np.argsort(of_place, kind="stable")
-    first = np.diff(of_place[order], prepend=-1) != 0
-    return Groups(groups.rows[order], groups.order[order], first)
-
-
-def _total(groups: Groups, people: Array, squares: bool) -> float:
-    """What groups lose, by people."""
-    group = np.cumsum(groups.first) - 1
-    own, starts = people[groups.order], groups.starts
-    if not squares:
-        width = np.maximum.reduceat(groups.rows, starts) - np.minimum.reduceat(groups.rows, starts)
-        return float(np.bincount(group, own) @ width.sum(axis=1))
-    weights, total = np.bincount(group, own), 0.0
-    for column in groups.rows.T.astype(np.float64):
-        means = np.bincount(group, own * column) / weights
-        total += float((own * (column - means[group]) ** 2).sum())
-    return total
