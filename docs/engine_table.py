@@ -46,11 +46,11 @@ CAPABILITIES = (
     ),
     Capability(
         "anonymize",
-        "mondrian and sorted-clusters (S2) for k alone from 1,048,576 records on: the values of each quasi-identifier "
-        "with their counts, the counts of at most 65,536 cells of bins or of ranges of distance, and figures of each "
-        "part; lattice, coarsen, sorted-clusters with t or below that size: the count table (with t-closeness from "
-        "20,000,000 records on, before that one packed key per row); all others, and persons, households, weights, "
-        "counts: one packed key per row",
+        "mondrian, sorted-clusters (S2) and coarsen for k alone from 1,048,576 records on: the values of each "
+        "quasi-identifier with their counts, the counts of at most 65,536 cells of bins or of ranges of distance, and "
+        "figures of each part; lattice, sorted-clusters with t, and all of them below that size: the count table (with "
+        "t-closeness from 20,000,000 records on, before that one packed key per row); all others, and persons, "
+        "households, weights, counts: one packed key per row",
         "a count table past the driver's limit, by the other methods, and free text (role `text`)",
         "levels and cuts are searched over all tuples together; texts are scrubbed beside identifiers",
     ),

@@ -13,7 +13,7 @@ import pytest
 import shoal
 from shoal.engine import engine_of
 from shoal.engine.base import OrderParts
-from shoal.methods import mondrian, sorted_clusters
+from shoal.methods import coarsen, mondrian, sorted_clusters
 from shoal.methods.partition import in_parts
 from shoal.releases.write import release
 from shoal.storage.reading import Options
@@ -115,7 +115,7 @@ def test_records_are_cut_as_a_stable_sort_would(mirrored: Any, parts: OrderParts
 @pytest.fixture
 def parted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small tables too are changed where they are, in several parts."""
-    for module in (mondrian, sorted_clusters):
+    for module in (coarsen, mondrian, sorted_clusters):
         monkeypatch.setattr(module, "IN_PARTS", 0)
     monkeypatch.setattr(in_parts, "PART", 300)
 
@@ -127,6 +127,31 @@ def test_ranges_of_distance_give_the_clusters_of_all_records(mirrored: Any) -> N
     assert ours.table.elsewhere is not None
     assert local(ours.frame).sort("row").equals(theirs.frame.sort("row"))
     same_findings(ours.findings, theirs.findings)
+
+
+@pytest.mark.usefixtures("parted")
+@pytest.mark.parametrize("cut_over", ["range", pytest.param("labels", marks=pytest.mark.slow)])
+def test_intervals_are_the_same_in_every_part(mirrored: Any, cut_over: str) -> None:
+    """Of a column's values in the whole table; nothing of a row is brought."""
+    ours, theirs = (
+        shoal.anonymize(source, policy(), method="coarsen", resolution=2, cut_over=cut_over, k=None)
+        for source in (mirrored, tied(400))
+    )
+    assert ours.table.elsewhere is not None
+    assert local(ours.frame).sort("row").equals(theirs.frame.sort("row"))
+    same_findings(ours.findings, theirs.findings)
+    assert (ours.verdict, ours.parameters) == (theirs.verdict, theirs.parameters)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("spark", "parted")
+def test_a_file_that_was_changed_is_read_again(tmp_path: Path) -> None:
+    """Spark keeps what parts became: not for other rows with the same counts under the same name."""
+    path, rows = tmp_path / "people.parquet", tied(200)
+    for frame in (rows, rows.with_columns(row=pl.col("row") + 1_000)):
+        frame.write_parquet(path)
+        found = shoal.anonymize(path, policy(), method="mondrian", options=Options(engine="spark")).frame
+        assert local(found)["row"].sort().equals(frame["row"].sort())
 
 
 def same_findings(found: Any, wanted: Any) -> None:

@@ -10,8 +10,9 @@ import polars as pl
 from pydantic import Field
 
 from shoal.errors import InputError, Message
-from shoal.methods.base import needs_numbers
+from shoal.methods.base import IN_PARTS, can_be_parted, needs_numbers
 from shoal.methods.boxes import BoxesOnDisk, MakeBoxes
+from shoal.methods.results import Anonymized
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, BoxedByColumn, Side, numbers
 from shoal.ranges.columns import LARGEST_EXACT
@@ -126,6 +127,24 @@ class Coarsen(BoxesOnDisk):
     def by_tuple(self, policy: Policy) -> int | None:
         """Equal records lie in the same intervals."""
         return 0
+
+    def by_part(self, policy: Policy) -> int | None:
+        """Rows of large tables one part after the other, where k-anonymity is all that is asked for."""
+        return IN_PARTS if self.interval in ("bracket", "dash") and can_be_parted(policy) else None
+
+    def change_in_parts(self, table: Table, policy: Policy) -> Anonymized:
+        """The intervals follow from the values of a column in the whole table, whatever part a row is in."""
+        from shoal.methods.in_parts import Labelled, changed_in_parts, side_as_it_is
+        from shoal.methods.partition.in_parts import PART, Dealt
+
+        count = -(-table.rows // PART)
+        how = Labelled(self._group, self.interval, side_as_it_is)
+        return changed_in_parts(
+            self.name, table, policy, how, (Dealt(0, count), count, False), self.parameters_of(policy)
+        )
+
+    def _group(self, number: int, columns: Sequence[Column]) -> tuple[Boxed, None]:
+        return coarsen(columns, self.resolution or 1, self.cut_over), None
 
     def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
         """Intervals of every column."""

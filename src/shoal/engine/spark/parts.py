@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -43,11 +44,21 @@ class RowCodes:
 
 def counted_tuples(source: SparkSource, names: Sequence[str]) -> SparkSource:
     """The tuples of some columns with the records of each, counted once."""
-    from pyspark import StorageLevel
     from pyspark.sql import functions as F
 
     counted = source.frame.groupBy(*(column(name) for name in names)).agg(F.count(F.lit(1)).alias(RECORDS))
-    return SparkSource(counted.persist(StorageLevel.DISK_ONLY), source.name)
+    return SparkSource(worked_out_once(counted), source.name)
+
+
+def worked_out_once(frame: Any) -> Any:
+    """A frame that is kept on the disks of the cluster.
+
+    Spark would take what it kept of an equal query for it, also where files were changed since: so no two are equal.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as F
+
+    return frame.filter(F.lit(uuid.uuid4().hex) != "").persist(StorageLevel.DISK_ONLY)
 
 
 @dataclass(frozen=True)
@@ -83,7 +94,6 @@ class ClusterRows:
         self, part_of: CellsOf, shared: bool, change: ChangePart, dropped: Sequence[str], parts: int
     ) -> tuple[Any, list[bytes]]:
         """The rows with what `change` makes of the columns of each part, and what it found."""
-        from pyspark import StorageLevel
         from pyspark.sql import functions as F
 
         known, names = self.known, list(self.known.columns)
@@ -117,8 +127,7 @@ class ClusterRows:
             out = type(schema)([*fields, rows.schema[NUMBER], *told])
             out = type(schema)([type(one)(one.name, one.dataType, True) for one in out])
             spread = rows.repartition(parts, PART)
-            frame = spread.groupBy(PART).applyInArrow(lambda part: one_changed(part, work), out)
-            frame = frame.persist(StorageLevel.DISK_ONLY)
+            frame = worked_out_once(spread.groupBy(PART).applyInArrow(lambda part: one_changed(part, work), out))
             progress.report("grouping on Spark", 0)
             found = frame.filter(column(FOUND).isNotNull()).select(FOUND).toArrow().column(FOUND).to_pylist()
             return frame.drop(FOUND), found

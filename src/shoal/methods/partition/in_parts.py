@@ -60,7 +60,7 @@ class CutCells:
 
 @dataclass(frozen=True)
 class Dealt:
-    """Rows that no cut tells apart, for nearly all are equal: dealt out to several parts."""
+    """Rows dealt out to several parts: those that no cut tells apart, or need not be."""
 
     first: int
     parts: int
