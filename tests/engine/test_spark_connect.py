@@ -1,4 +1,4 @@
-"""Spark Connect: a server in a process of its own, a client that starts no Java; what works there, and what is refused."""
+"""Spark Connect: a server in a process of its own, a client that starts no Java; what works there, what is refused."""
 
 from __future__ import annotations
 

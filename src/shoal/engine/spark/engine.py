@@ -338,7 +338,7 @@ def _where_it_is(
         rows = source.frame.count()
     if rows < max(least, 1):
         return None
-    counted = None if least or not source.are_exact(names) else counted_tuples(source, names)
+    counted = None if least or not source.are_exact(names) else counted_tuples(source, names, rows)
     found = marginals(source, names, options, counted)
     elsewhere = ClusterRows(source, RowCodes.of(found), counted)
     columns = {name: one.column for name, one in found.items()}

@@ -23,6 +23,8 @@ from shoal.storage.encode import ColumnEncoder
 from shoal.storage.reading import Options, declared_table
 
 CELL, PART, FOUND = (f"{PREFIX}{name}" for name in ("cell", "part", "found"))
+# rows whose tuples are kept by one task, about: each task starts Python
+_ROWS_OF_A_TASK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,13 @@ class RowCodes:
         return [one.part(self.coders[name](frame[name])) for name, one in self.columns.items()]
 
 
-def counted_tuples(source: SparkSource, names: Sequence[str]) -> SparkSource:
-    """The tuples of some columns with the records of each, counted once."""
+def counted_tuples(source: SparkSource, names: Sequence[str], rows: int) -> SparkSource:
+    """The tuples of some columns with the records of each, counted once; in few tasks, where rows are few."""
     from pyspark.sql import functions as F
 
     counted = source.frame.groupBy(*(column(name) for name in names)).agg(F.count(F.lit(1)).alias(RECORDS))
-    return SparkSource(worked_out_once(counted), source.name)
+    tasks = min(int(source.spark.conf.get("spark.sql.shuffle.partitions")), -(-rows // _ROWS_OF_A_TASK))
+    return SparkSource(worked_out_once(counted.coalesce(tasks)), source.name)
 
 
 def worked_out_once(frame: Any) -> Any:
