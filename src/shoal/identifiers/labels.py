@@ -38,7 +38,7 @@ _NOT_OF_PEOPLE = frozenset(
 _OF_A_MEASURE = frozenset(("rate", "day", "days", "time", "year"))
 _MANY_MEANINGS = frozenset(
     ("height", "bmi", "heart", "heart rate", "satisfaction", "financial", "hospital", "should", "drink", "drinks",
-     "state", "profit", "tax")
+     "state", "profit", "tax", "zip", "postcode", "postal code")
 )  # fmt: skip
 _MEASURED = frozenset(("income", "benefits", "health"))
 # hba1c, covid19: digits are no end of a word
