@@ -134,3 +134,5 @@ def test_told_for_folders_and_in_the_owners_report(tmp_path: Path) -> None:
         report_files(folders[0], html=tmp_path / "public.html", linked_with=folders[1], person="who")
     with pytest.raises(InputError, match="whose record is whose"):
         report_files(f"{folders[0]}.private", html=tmp_path / "nobody.html", linked_with=folders[1])
+    with pytest.raises(InputError, match="no other release"):
+        report_files(f"{folders[0]}.private", html=tmp_path / "alone.html", person="who")

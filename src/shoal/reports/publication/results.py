@@ -169,6 +169,8 @@ def report_files(
     """
     if html is None and pdf is None:
         raise InputError("No report was asked for.", Message("Name a page with `{html}`, a PDF with `{pdf}`, or both."))
+    if person is not None and linked_with is None:
+        raise InputError("A pseudonym is named, and no other release.", Message("Name one with `{linked_with}`."))
     html, pdf = (None if path is None else Path(path) for path in (html, pdf))
     for path, ending in ((html, ".html"), (pdf, ".pdf")):
         if path is not None:
