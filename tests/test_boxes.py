@@ -15,7 +15,7 @@ import shoal
 from shoal.ranges import boxed
 from shoal.ranges import coverage as boxes
 from shoal.ranges.coverage import fit, match
-from shoal.ranges.parsing import as_ranges, forms_in
+from shoal.ranges.parsing import as_ranges, as_texts, forms_in
 from shoal.storage.reading import read
 
 
@@ -225,3 +225,14 @@ def test_ends_of_clusters_by_a_loop(values: int, monkeypatch: pytest.MonkeyPatch
     assert (found.high == expected.high).all()
     assert (found.missing == expected.missing).all()
     assert found.low.dtype == expected.low.dtype
+
+
+def test_a_null_read_as_a_wildcard_is_the_star_that_stands_there() -> None:
+    column = read({"a": ["*", "x", "y", None]})["a"]
+    assert len(set(as_texts(column, False, True).codes[[0, 3]].tolist())) == 1
+    assert len(set(as_texts(column, False, False).codes.tolist())) == 4
+
+
+def test_a_column_of_stars_alone_is_one_atom() -> None:
+    ranges = as_ranges(read({"a": ["*", "*"]})["a"], "auto", False)
+    assert (ranges.atoms, ranges.low.tolist(), ranges.high.tolist(), ranges.star.tolist()) == (1, [0], [0], [True] * 2)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.cli import app
 from shoal.errors import InputError
-from shoal.models import Evidence
+from shoal.models import AverageRisk, Evidence
+from shoal.models.base import PeopleEstimate
 from shoal.population.individual import expected_risk
 
 KEYS = ["a", "b"]
@@ -134,3 +135,17 @@ def test_one_class_is_one_class() -> None:
     frame = pl.DataFrame({"a": [1, 1, 2, 2], "b": [1] * 4, "w": [0.5, 0.5, 20.0, 20.0]})
     found = shoal.risk(frame, quasi_identifiers=KEYS, weight="w")
     assert any(note.startswith("in 1 class the weights") for note in found.notes)
+
+
+def test_average_risk_of_the_population_by_hand() -> None:
+    """Classes of 4 and 2, whose risks r are estimated for 40 and 10 people: the mean of 6 records and its upper end,
+    1.645 roots of the sum of m^2 r (1 / m - r) above it, over 6."""
+    people = PeopleEstimate(np.array([40.0, 10.0]), "weights", 50.0)
+    evidence = Evidence(np.array([4, 2]), estimate=people, risk_over="population")
+    one, two = evidence.estimated.risks.tolist()  # type: ignore[union-attr]
+    mean = (4 * one + 2 * two) / 6
+    above = 1.645 * (16 * one * (1 / 4 - one) + 4 * two * (1 / 2 - two)) ** 0.5 / 6
+    assert AverageRisk(threshold=0.5).measure(evidence).tolist() == pytest.approx([mean + above])
+    # without an estimate those of the sample: 1/4 and 1/2, which nothing is above
+    unknown = AverageRisk(threshold=0.5).measure(Evidence(np.array([4, 2]), risk_over="population"))
+    assert unknown.tolist() == pytest.approx([2 / 6])

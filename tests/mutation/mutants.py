@@ -124,9 +124,9 @@ def _in_body(body: Sequence[ast.stmt]) -> Iterator[Any]:
             isinstance(inner, (ast.Raise, ast.Return)) for inner in statement.body
         ):
             yield statement
-        blocks = [value for value in ast.iter_child_nodes(statement) if isinstance(value, ast.expr)]
-        for value in blocks:
-            yield from _in_expression(value)
+        for value in ast.iter_child_nodes(statement):
+            if isinstance(value, ast.expr) and value is not getattr(statement, "annotation", None):
+                yield from _in_expression(value)
         for name in ("body", "orelse", "finalbody"):
             yield from _in_body(getattr(statement, name, []))
 

@@ -16,7 +16,7 @@ from shoal.ranges.exact import holds_value
 from shoal.ranges.forms import ColumnForm, as_type, escape
 from shoal.ranges.hierarchy import Hierarchy, fit_all
 from shoal.ranges.hierarchy.outside import held
-from shoal.ranges.parsing import STAR, set_members, sets_among, unescape
+from shoal.ranges.parsing import STAR, set_members, sets_among
 from shoal.releases.distinct import is_mean, pairs_on_disk, star_mask, texts_free_numbers
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import CountTable
@@ -597,6 +597,3 @@ def _inferred(name: str, original: Column, table: Table, role: str) -> ColumnEnt
         return entry("columns", "truthful", [f"{name}_low", f"{name}_high"])
     ordered = original.dtype.is_numeric() or original.dtype.is_temporal()
     return entry("range" if ordered else "set", "truthful", [name])
-
-
-__all__ = ["ReleaseContext", "against_original", "equal_columns", "inferred_entries", "labels_of", "unescape"]

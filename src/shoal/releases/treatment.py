@@ -109,15 +109,11 @@ def suppressed_check(
     if not count or not policy.models:
         return None
     names = [name for name in sensitive_columns(policy) if name in table.columns]
-    left = [name for name in names if not bool(_null(table[name])[suppressed].all())]
+    left = [name for name in names if not bool(table[name].is_null()[suppressed].all())]
     if (left or not declared) and gives_away(table, policy, suppressed, drawn):
         kept = f"{', '.join(left)} left in" if left else "nothing says that * is not a text of the original"
         return Check("suppressed rows", False, f"{count:,} rows are too few or too alike, with {kept}")
     return Check("suppressed rows", True, f"{count:,} rows are suppressed in every quasi-identifier")
-
-
-def _null(column: Column) -> Array:
-    return column.is_null()
 
 
 # What every changed table says of itself, so that it can be released.

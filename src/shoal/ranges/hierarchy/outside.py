@@ -178,6 +178,3 @@ def _ends(labels: pl.Series) -> tuple[Array, Array]:
     low, high = ends_of(Column("", np.zeros(0, np.uint8), known, 0, known.dtype))
     places = labels.cast(pl.Enum(known)).to_physical().to_numpy() if len(known) else np.zeros(0, np.int64)
     return low[places], high[places]
-
-
-__all__ = ["STAR", "UntrueLabels", "check_labels", "held", "leaves_outside"]
