@@ -47,10 +47,10 @@ class Running:
 
     def browser(self) -> httpx.Client:
         """A client that went through the token, as a browser does."""
-        first = httpx.get(self.base, params={"token": self.settings.token})
+        first = httpx.get(self.base, params={"token": self.settings.token}, timeout=60)
         assert first.status_code == 303
         headers = {"sec-fetch-site": "same-origin", "origin": self.origin}
-        return httpx.Client(base_url=self.base, headers=headers, cookies=first.cookies)
+        return httpx.Client(base_url=self.base, headers=headers, cookies=first.cookies, timeout=60)
 
     def open(self, path: Path) -> Workspace:
         made: Workspace = self.project.new(path.name, "machine", path)

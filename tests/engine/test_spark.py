@@ -272,7 +272,8 @@ def test_a_release_is_verified_by_both_engines(
 def test_a_release_that_fails_leaves_nothing(
     clustered: shoal.Anonymized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(clustered), "quasi_identifiers", ["age", "seen", "n", "sex"])
+    more = property(lambda _: ["age", "seen", "n", "sex"])  # what the object keeps of itself does not count
+    monkeypatch.setattr(type(clustered), "quasi_identifiers", more)
     with pytest.raises(Refused, match="nothing was written"):
         release(clustered, tmp_path / "safe.parquet")
     assert list(tmp_path.iterdir()) == []

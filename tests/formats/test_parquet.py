@@ -76,8 +76,13 @@ def test_large_groups_are_not_read_in_stretches(tmp_path: Path, monkeypatch: pyt
     path, frame = tmp_path / "some.parquet", _frame()
     frame.write_parquet(path)
     monkeypatch.setattr(binary, "_LARGEST_SLICED", ROWS - 1)
-    monkeypatch.setattr(binary, "_slices", None)
+    steps, whole = [], binary._source
+    monkeypatch.setattr(binary, "_source", lambda *given: (steps.append(given[3]), whole(*given))[1])
     _same(read(path), read(frame))
+    monkeypatch.setattr(binary, "_LARGEST_SLICED", ROWS)
+    _same(read(path), read(frame))
+    assert steps[0] is None, "a stretch of a large group is read by going over the rows before it"
+    assert steps[-1]
 
 
 def test_our_own_files(tmp_path: Path) -> None:

@@ -156,8 +156,8 @@ def _may_number_persons(table: Table, column: ColumnProfile) -> bool:
         return False
     if column.type in ("date", "datetime", "time", "boolean") or column.proposed_type == "date":
         return False
-    if column.role == "identifier":
-        return column.confidence >= DECIDED and column.kind != "free-text"
+    if column.role == "identifier" and column.confidence >= DECIDED:
+        return column.kind != "free-text"
     whole = column.type in ("integer", "text")
     # a short header such as `nr` may also be a variable of some survey: that it numbers the repeated is what it says
     unknown = (column.role == "other" and column.confidence < DECIDED) or numbers_somebody(column.name)
