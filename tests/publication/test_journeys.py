@@ -329,3 +329,53 @@ def test_answers_that_are_proposed_keep_how_columns_leave() -> None:
     assert (rules.person, rules.treat["id"].method) == ("id", "pseudonym")
     assert {rules.treat[name].method for name in ("lnhr", "lnwg")} == {"microaggregate"}
     assert policy_from(found, {**answers, "lnhr": "sensitive"}).treat.keys() == {"id", "lnwg"}
+
+
+def test_an_amount_with_gaps_in_a_panel_is_no_range() -> None:
+    draw = np.random.default_rng(6)
+    frame = panel().with_columns(
+        pl.Series("chol", [None if draw.random() < 0.3 else float(draw.lognormal(5, 0.4)) for _ in range(480)])
+    )
+    text = shoal.profile(frame).policy_text()
+    assert "  chol: {role: other, treat: {method: microaggregate, k: 20}}\n" in text
+
+
+def test_the_joined_spelling_has_no_blanks_around_it() -> None:
+    frame = {"resistance": ["Fled on Foot   "] * 9 + ["fled on foot"] * 2 + ["None   "] * 5}
+    found = shoal.profile(frame).columns[0].declaration
+    assert found is not None
+    assert found.map == {"Fled on Foot   ": "Fled on Foot", "fled on foot": "Fled on Foot"}
+
+
+def test_a_cure_keeps_amounts_in_the_groups_that_they_share() -> None:
+    from shoal.attacks.cures import _families
+    from shoal.policy import Policy
+    from shoal.storage.reading import read
+
+    frame = {"age": [n % 40 for n in range(900)], "pay": [n * 37 % 901 for n in range(900)]}
+    frame |= {"wait": [n * 11 % 907 for n in range(900)]}
+    treat = {"method": "microaggregate", "k": 20, "group": "amounts"}
+    rules = Policy.model_validate({
+        "columns": {"age": "quasi-identifier"} | {name: {"role": "other", "treat": treat} for name in ("pay", "wait")},
+        "models": [{"model": "k-anonymity", "k": 5}],
+    })  # fmt: skip
+    first = next(iter(next(iter(_families(read(frame), rules, ["wait"])))))
+    assert {name: (section.k, section.group) for name, section in first.treat.items()} == {
+        "pay": (320, "amounts"),
+        "wait": (320, "amounts"),
+    }
+
+
+def test_a_refusal_says_nothing_of_one_class_that_suppression_would_keep() -> None:
+    from shoal.errors import PolicyNotMet
+    from shoal.policy import Policy
+    from shoal.reports.publication.steps import why_not_met
+    from shoal.storage.reading import read
+
+    who = np.repeat(np.arange(43), [4] * 40 + [9] * 3)
+    table = read({"id": who, "sex": np.where(who % 2, "f", "m")})
+    rules = {"columns": {"id": "other", "sex": "quasi-identifier"}, "person": "id", "suppression": "20%"}
+    error = PolicyNotMet("No method keeps the policy.", None)
+    for share, said in (("20%", False), ("1%", True)):
+        asked = Policy.model_validate(rules | {"suppression": share, "models": [{"model": "k-anonymity", "k": 5}]})
+        assert ("Even with all records in one class" in why_not_met(table, asked, error)[0]) is said

@@ -113,3 +113,24 @@ def test_missing_values_stay_missing_and_are_checked(tmp_path: Path) -> None:
 def test_noise_on_amounts_makes_no_negative_ones() -> None:
     pay = {"pay": [float(n % 40) for n in range(400)], "age": [1] * 400}
     assert min(shoal.perturb(pay, noise={"pay": 2.0}, seed=3).frame["pay"]) >= 0
+
+
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+def test_means_are_of_k_records_where_suppressed_records_are_removed(role: str, tmp_path: Path) -> None:
+    visits = [4] * 57 + [9] * 3  # three persons whose number of visits is nobody else's
+    who = np.repeat(np.arange(60), visits)
+    frame = pl.DataFrame({"id": who, "sex": np.where(who % 2, "f", "m"), "pay": 100 + np.arange(len(who)) * 37 % 400})
+    frame.write_csv(tmp_path / "in.csv")
+    policy = {
+        "columns": {
+            "id": {"role": "other", "treat": {"method": "pseudonym"}},
+            "sex": "quasi-identifier",
+            "pay": {"role": role, "treat": {"method": "microaggregate", "k": 10}},
+        },
+        "person": "id",
+        "suppression": "15%",
+        "models": [{"model": "k-anonymity", "k": 5}],
+    }
+    shoal.release(shoal.anonymize(tmp_path / "in.csv", policy), tmp_path / "out.csv")
+    assert pl.read_csv(tmp_path / "out.csv")["pay"].value_counts()["count"].min() >= 10
+    assert shoal.verify(tmp_path / "out.csv", original=tmp_path / "in.csv").verdict == "holds"

@@ -175,6 +175,7 @@ def _families(original: Table, rules: Policy, helping: Sequence[str]) -> Iterato
 
     def family(means: Sequence[str], others: Sequence[str], role: Role) -> Iterator[Policy]:
         for size in sizes if means else [k]:
+            means = [name for name in _with_their_groups(rules, means) if name not in others]
             whole = [name for name in means if not original[name].nulls]
             joined = dict.fromkeys(whole, "amounts") if len(whole) > 1 else {}
             treat = {name: TreatSection(method="microaggregate", k=size, group=joined.get(name)) for name in means}
@@ -194,6 +195,12 @@ def _families(original: Table, rules: Policy, helping: Sequence[str]) -> Iterato
             for model in rules.models
         ]
         yield [rules.model_copy(update={"models": larger})]
+
+
+def _with_their_groups(rules: Policy, names: Sequence[str]) -> list[str]:
+    """Amounts and those whose means are of the same groups of records: means of groups that cross single people out."""
+    groups = {rules.treat[name].group for name in names if name in rules.treat} - {None}
+    return [*names, *(name for name, section in rules.treat.items() if section.group in groups and name not in names)]
 
 
 def _difference(before: Policy, after: Policy) -> str:

@@ -296,7 +296,7 @@ def _categories(column: Column, texts: pl.Series, counts: Array, kind: str | Non
     distinct = sorted({mapped.get(label, label) for label in labels})
     joined = {"map": mapped} if mapped else {}
     why = " Some are spelled in several ways: `map` joins them." if mapped else ""
-    if len(distinct) == 2 and frozenset(folded.get(label, label) for label in distinct) in _PAIRS:
+    if len(distinct) == 2 and frozenset(label.strip().casefold() for label in distinct) in _PAIRS:
         missing = sorted(column.values.filter(~column.values.is_in(labels)).to_list())
         beside = {"missing": missing} if missing else {}
         return _of("boolean", f"Two answers.{why}", **joined, **beside)
@@ -318,7 +318,8 @@ def _spellings(column: Column, folded: dict[str, str], counts: Array, kind: str 
         groups.setdefault(key, []).append(label)
     found: dict[str, str] = {}
     for labels in groups.values():
-        # a whole word before a letter, then the one that most have
-        best = max(labels, key=lambda label: (len(squeeze(label)) > 1, frequent[label], label))
-        found |= {label: best for label in labels if label != best}
+        # a whole word before a letter, then the one that most have, without the blanks around it
+        best = max(labels, key=lambda label: (len(squeeze(label)) > 1, frequent[label], label)).strip()
+        if len(labels) > 1:
+            found |= {label: best for label in labels if label != best}
     return found

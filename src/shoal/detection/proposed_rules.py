@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -211,7 +211,8 @@ def _repeats(column: ColumnProfile) -> bool:
 def with_means(table: Table, profiles: Sequence[ColumnProfile], k: int) -> list[ColumnProfile]:
     """The profiles; exact amounts that single people out are microaggregated, those without gaps together.
 
-    Means of one amount alone still single people out: it is recoded with the quasi-identifiers, if it is not sensitive.
+    Means of one amount alone still single people out: it is recoded with the quasi-identifiers, if it is not sensitive,
+    and has no gaps in a table where persons have several rows: which of them miss it stays whatever its ranges are.
 
     >>> from shoal.detection.profile import profile
     >>> from shoal.storage.reading import read
@@ -226,7 +227,11 @@ def with_means(table: Table, profiles: Sequence[ColumnProfile], k: int) -> list[
     ]
     whole = [name for name in found if not table[name].nulls]
     joined = whole if len(whole) > 1 else []
-    return [_left_as(column, size, column.name in joined) if column.name in found else column for column in profiles]
+    several = any(column.unit == "person" for column in profiles)
+    ranges = {name for name in found if name not in joined and not (several and table[name].nulls)}
+    return [
+        _left_as(column, size, column.name in joined, ranges) if column.name in found else column for column in profiles
+    ]
 
 
 def with_telling(table: Table, profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
@@ -251,9 +256,9 @@ def with_telling(table: Table, profiles: Sequence[ColumnProfile]) -> list[Column
     return [replace(column, tells=tells(column)) for column in profiles]
 
 
-def _left_as(column: ColumnProfile, size: int, joined: bool) -> ColumnProfile:
+def _left_as(column: ColumnProfile, size: int, joined: bool, ranges: Container[str]) -> ColumnProfile:
     """An amount that leaves as means, or as ranges."""
-    if not joined and column.role == "other" and not column.weights:
+    if column.name in ranges and column.role == "other" and not column.weights:
         return replace(column, as_ranges=True)
     return replace(column, treat=TreatSection(method="microaggregate", k=size, group="amounts" if joined else None))
 

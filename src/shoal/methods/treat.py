@@ -37,6 +37,8 @@ class TreatedColumn:
     treatment: str
     cost: str
     moved: float
+    # the column as it came, whose means are taken again where records are not released
+    before: Column | None = None
 
     def entry(self, found: ColumnEntry) -> ColumnEntry:
         """The column in a manifest."""
@@ -79,8 +81,24 @@ def treated(table: Table, policy: Policy, seed: int) -> tuple[Table, Policy, dic
             moved = 0.0  # a pseudonym takes nothing from an analysis
         elif moved is None:  # how many cells change
             moved = float(before.decode().ne_missing(after.decode()).to_numpy().mean())
-        costs[name] = TreatedColumn(form, nature, section.method, f"{name}: {section.in_words}{cost}", moved)
+        costs[name] = TreatedColumn(form, nature, section.method, f"{name}: {section.in_words}{cost}", moved, before)
     return replace(table, columns=columns), policy.model_copy(update={"types": types}), costs
+
+
+def means_again(table: Table, policy: Policy, costs: Mapping[str, TreatedColumn], kept: Array) -> Table:
+    """The table with the means of treated columns over the rows that are kept alone; other rows stay as they are."""
+    treat = {name: said for name, said in policy.treat.items() if said.method == "microaggregate" and name in costs}
+    rows = {name: _only_rows(before, kept) for name in treat if (before := costs[name].before) is not None}
+    alone = replace(table, columns=rows, rows=int(kept.sum()))
+    again = treated(alone, policy.model_copy(update={"treat": treat, "household": None}), 0)[0]
+    place, shown = np.maximum(np.cumsum(kept) - 1, 0), pl.Series(kept)
+    means = {name: again[name].decode()[place].zip_with(shown, table[name].decode()) for name in treat}
+    return replace(table, columns={**table.columns, **{n: _as_column(table[n], one) for n, one in means.items()}})
+
+
+def _only_rows(column: Column, kept: Array) -> Column:
+    codes = column.codes[kept]
+    return replace(column, codes=codes, nulls=int((codes == len(column.values)).sum()), written=None)
 
 
 def _as_column(before: Column, series: pl.Series) -> Column:

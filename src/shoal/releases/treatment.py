@@ -191,11 +191,19 @@ def treatments(result: Releasable, path: Path) -> list[TreatedRows]:
     records = result.table.records
     if not gives_away(Table(columns, len(frame), records=records), policy, suppressed):
         return [TreatedRows(frame)]
-    candidates = [TreatedRows(*blank_sensitive(frame, sensitive_columns(policy), suppressed, records))]
-    if not suppressed.all():
-        lost = result.table.records_in(suppressed)
-        candidates.append(TreatedRows(frame.filter(~suppressed), {}, np.flatnonzero(suppressed).tolist(), lost))
-    return candidates
+    blank = TreatedRows(*blank_sensitive(frame, sensitive_columns(policy), suppressed, records))
+    if suppressed.all():
+        return [blank]
+    lost = result.table.records_in(suppressed)
+    without = TreatedRows(frame.filter(~suppressed), {}, np.flatnonzero(suppressed).tolist(), lost)
+    # beside emptied cells, means would be of fewer records than the policy asks for
+    return [without] if has_means(result, sensitive_columns(policy)) else [blank, without]
+
+
+def has_means(result: Releasable, names: Collection[str] | None = None) -> bool:
+    """Whether columns, or some of those, leave as means of groups of their own."""
+    treat = result.policy.treat
+    return any(treat[name].method == "microaggregate" for name in treat if names is None or name in names)
 
 
 def frame_of(result: Releasable, path: Path) -> pl.DataFrame:

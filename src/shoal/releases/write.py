@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import polars as pl
 
 from shoal import progress
@@ -49,7 +50,7 @@ from shoal.releases.original import CHANGED, Labels, ReleaseContext, against_ori
 from shoal.releases.places import FilePlace, Place, check_free, check_not_input, place_of, write_release
 from shoal.releases.remote_release import Failed, check_remote, path_here, release_remote, stays_remote
 from shoal.releases.results import Released, Verification
-from shoal.releases.treatment import Releasable, TreatedRows, labels_given, treatments
+from shoal.releases.treatment import Releasable, TreatedRows, frame_of, has_means, labels_given, treatments
 from shoal.releases.verify import judge
 from shoal.releases.written_labels import codes_as_numbers, labels_written
 from shoal.storage import Array, Table
@@ -124,12 +125,27 @@ def release(
         return _first_that_holds(treatments(result, place.path), lambda treated: _write_remote(result, treated, how))
     if getattr(result, "on_disk", False):
         return _write_on_disk(result, how)
-    if (many := _in_blocks(result, how)) is not None:
+    if not has_means(result) and (many := _in_blocks(result, how)) is not None:
         ways = treatments_in_codes(many, MEMORY)
         return _first_that_holds(ways, lambda treated: _write(many, _codes_draft(many, how, treated), how))
-    return _first_that_holds(
-        treatments(result, path), lambda treated: _write(result, _frame_draft(result, how, treated), how)
-    )
+
+    def write(way: TreatedRows) -> Released:
+        shown, way = _means_of_released(result, way, path)
+        return _write(shown, _frame_draft(shown, how, way), how)
+
+    return _first_that_holds(treatments(result, path), write)
+
+
+def _means_of_released(result: Releasable, way: TreatedRows, path: Path) -> tuple[Releasable, TreatedRows]:
+    """The result with means over the records that are released: groups that lose suppressed records are too small."""
+    if not len(way.removed) or not has_means(result) or not isinstance(result, Anonymized):
+        return result, way
+    from shoal.methods.treat import means_again
+
+    kept = np.ones(result.table.rows, bool)
+    kept[np.asarray(way.removed)] = False
+    result = replace(result, table=means_again(result.table, result.policy, result.treated, kept))
+    return result, replace(way, frame=frame_of(result, path).filter(kept))
 
 
 class _Writing(NamedTuple):

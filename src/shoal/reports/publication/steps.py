@@ -22,7 +22,7 @@ from shoal.attacks.verification import PastLimit, limit_checks, past_limits
 from shoal.detection import detect
 from shoal.detection.profile import DECIDED_IN_POLICY, profile
 from shoal.detection.undecided import LEAVES
-from shoal.errors import InputError, PolicyNotMet
+from shoal.errors import InputError, PolicyNotMet, ShoalError
 from shoal.exposure import risk
 from shoal.exposure.leakage import leak
 from shoal.exposure.leakage.results import LeakRisk, LeakSeries
@@ -130,10 +130,19 @@ def why_not_met(table: Table, rules: Policy, error: PolicyNotMet) -> tuple[str, 
     names = [name for name in rules.quasi_identifiers if name in table.columns]
     frame = table.to_polars().with_columns(pl.lit("all").alias(name) for name in names)
     alike = rules.model_copy(update={"types": {}, "leak": None})
-    failed = failing(judge(read(frame), names, alike, [], raw=names, drawn=table.rows).models)
-    if not failed:
+    alone = read(frame)
+    failed = failing(judge(alone, names, alike, [], raw=names, drawn=table.rows).models)
+    if not failed or (rules.suppression and _can_be_met(alone, alike)):
         return error.what, error.cure
     return f"{error.what} Even with all records in one class {'; '.join(failed)}.", error.cure
+
+
+def _can_be_met(table: Table, rules: Policy) -> bool:
+    """Whether some method keeps the policy, with the records suppressed that it allows."""
+    try:
+        return anonymize(table, rules).verdict == "holds"
+    except ShoalError:
+        return False
 
 
 def check_tested(found: AttackResult, limits: AttackLimits | None) -> None:
