@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -230,7 +232,8 @@ WRONG_KEY = {"key": "no", "references": {"patient_id": "patients", "day": "wards
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a table that is not there": ({"visits": {"references": {"patient_id": "pateints"}}}, "not there"),
     "a table without a key": ({"patients": {"columns": {"age": "quasi-identifier"}}}, "needs a key"),
-    "a cycle": ({"wards": {"key": "name", "references": {"floor": "visits"}}}, "cycle"),
+    "a cycle": ({"wards": {"key": "name", "references": {"floor": "visits"}}}, "cycle: leave one of them out\nFix"),
+    "a role of sets": ({"patients": {"key": "id", "columns": {"age": "items"}}}, "has the role items"),
     "a table apart": ({"beds": {"key": "b"}}, "no reference leads"),
     "a key with a role": ({"patients": {"key": "id", "columns": {"id": "identifier"}}}, "is a key"),
     "a file that is not there": ({"wards": {**TABLES["wards"], "file": "wrads.csv"}}, "wrads.csv is not there"),
@@ -248,6 +251,15 @@ def test_bad_input_is_one_error_and_nothing_is_written(tmp_path: Path, data: Pat
     with pytest.raises(InputError, match=words):
         shoal.publish(data, policy, output=tmp_path / "safe")
     assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("system", ["sqlite", "duckdb"])
+def test_an_error_of_a_database_is_two_lines(tmp_path: Path, system: str) -> None:
+    """And none that tells of leaks in what the error still held."""
+    (tmp_path / "policy.json").write_text(json.dumps(POLICY))
+    command = [sys.executable, "-m", "shoal", "risk", f"{system}:///{tmp_path}/none.db", "--policy"]
+    run = subprocess.run([*command, tmp_path / "policy.json"], capture_output=True, text=True, check=False)
+    assert (run.returncode, len(run.stderr.splitlines())) == (2, 2), run.stderr
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,10 @@ def run() -> NoReturn:
         # Python flushes once more when it ends; what is left must have somewhere to go
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = code or _exit_code(error)
-    # what is left ends with the process: not looked through for garbage first, which takes a fifth of a short command
-    gc.freeze()
+    # what is left ends with the process: not looked through for garbage first, which takes a fifth of a short command;
+    # after an error it is, for a database that its traceback holds would tell of leaks
+    if not code:
+        gc.freeze()
     sys.exit(code)  # type: ignore[arg-type]
 
 

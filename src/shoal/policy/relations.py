@@ -70,7 +70,7 @@ class Relations(BaseModel):
     def _belong_together(self) -> Relations:
         problems = [*self._wrong_names(), *self._wrong_references()]
         if not problems:
-            problems = [*self._cycle(), *self._apart()]
+            problems = list(self._cycle()) or list(self._apart())
         if problems:
             raise ValueError("; ".join(dict.fromkeys(problems)))
         return self
@@ -87,6 +87,9 @@ class Relations(BaseModel):
                 yield f"{name}.{both[0]} is a key, replaced by a pseudonym: take it out of columns"
             if text := table.with_role("text"):
                 yield f"{name}.{text[0]} is free text: scrub it before, or decide it as identifier"
+            for column, role in table.columns.items():
+                if role in ("items", "event-place", "event-time"):
+                    yield f"{name}.{column} has the role {role}, which linked tables lack: make it a table of its own"
             if table.key is not None and table.key in table.references:
                 yield f"{name}.{table.key} is the key and a reference: one row is then the other's; join the two tables"
 
