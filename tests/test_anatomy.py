@@ -96,6 +96,23 @@ def test_release_is_two_tables_that_join(safe: Path) -> None:
     assert (safe.with_name("safe.private") / "tables.private.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_the_order_of_a_sorted_table_tells_nobody_their_value(tmp_path: Path) -> None:
+    by_illness = people().with_columns(age=pl.int_range(pl.len())).sort("illness", "age")
+    result = shoal.anonymize(by_illness, method="anatomy", sensitive="illness", l=3, decide={"age": "quasi-identifier"})
+    shoal.release(result, tmp_path / "safe")
+    exact, apart = (pl.read_csv(tmp_path / f"safe/{name}.csv") for name in ("quasi-identifiers", "sensitive"))
+    guesses = {
+        group: [value for value, count in sorted(rows) for _ in range(count)]
+        for (group,), found in apart.group_by("group")
+        for rows in [found.select("illness", "count").rows()]
+    }
+    truth, right = dict(by_illness.select("age", "illness").rows()), 0
+    for (group,), found in exact.group_by("group", maintain_order=True):
+        right += sum(truth[age] == guess for age, guess in zip(found["age"], guesses[group], strict=True))
+    assert right < len(truth) / 2
+    assert shoal.verify(tmp_path / "safe", original=by_illness).verdict == "holds"
+
+
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [

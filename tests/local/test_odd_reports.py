@@ -74,3 +74,19 @@ def test_answers_nested_without_end_are_refused_by_the_kit(kit: Path) -> None:
         [sys.executable, "-I", "randomize.py", "mine.json", "r.json"], cwd=kit, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr.count("cannot be read")) == (2, 1)
+
+
+def test_a_person_is_the_same_whatever_type_the_key_came_in(kit: Path) -> None:
+    memo = kit.parent / "memo.json"
+    for place, key in enumerate([pl.Series([1, 2]), pl.Series([1.0, 2.0]), pl.Series(["1", "2"])]):
+        answers = pl.DataFrame({"id": key, "age": ["5", "10"]})
+        target = kit.parent / "o.csv"
+        done = shoal.local_randomize(answers, spec=kit, person="id", memo=memo, output=target, force=True)
+        assert done.repeated == (2 if place else 0)
+    assert list(json.loads(memo.read_text())["reports"]) == ["1", "2"]
+
+
+def test_the_cure_for_one_question_is_said_in_the_words_of_who_asked(kit: Path) -> None:
+    asked(kit, kit.parent / "memo.json")
+    with pytest.raises(InputError, match="each `cross`, such as smokes,town"):
+        shoal.local_estimate(kit.parent / "o.csv", spec=kit, cross=[("age",)])

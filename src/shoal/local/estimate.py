@@ -130,7 +130,9 @@ def _pair(spec: LocalSpec, names: Sequence[str]) -> tuple[str, str]:
         if name not in spec.questions:
             raise InputError.missing_columns([name], spec.questions, "The spec")
     if len(names) != 2 or names[0] == names[1]:
-        raise InputError("A cross-table is of two questions.", Message("Name two: {cross=smokes,town}."))
+        raise InputError(
+            "A cross-table is of two questions.", Message("Name two in each `{cross}`, such as smokes,town.")
+        )
     if numbers := [name for name in names if "answers" not in spec.questions[name]]:
         raise InputError(
             f"Question '{numbers[0]}' is a number, and a cross-table is of answers.",

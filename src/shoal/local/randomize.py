@@ -16,6 +16,7 @@ from shoal.local.randomizer import AnswerRefused, in_words, memo_of, randomize, 
 from shoal.local.spec import LocalSpec, load_spec
 from shoal.results import Files, Headline, Notes, Result, Section
 from shoal.storage.reading import Options, read
+from shoal.storage.texts import key_texts
 from shoal.storage.writing import check_apart, check_target, write_frame, write_json
 from shoal.systems.locks import lock_beside
 from shoal.verbs.asking import LocalRandomizeRequest
@@ -98,8 +99,8 @@ def _answers(source: Any, spec: LocalSpec, person: str | None) -> tuple[dict[str
         raise InputError.missing_columns(missing, table.names, "The table")
     if not table.rows:
         raise InputError("The table has no rows.", "Give one row per person.")
-    texts = {name: table[name].decode().cast(pl.String).to_list() for name in needed}
-    people = [str(row) for row in range(table.rows)] if person is None else texts[person]
+    texts = {name: table[name].decode().cast(pl.String).to_list() for name in spec.questions}
+    people = [str(row) for row in range(table.rows)] if person is None else key_texts(table[person].decode()).to_list()
     if None in people:
         raise InputError(f"Column '{person}' has rows without a person.", "Fill them in, or leave them out.")
-    return {name: texts[name] for name in spec.questions}, people
+    return texts, people

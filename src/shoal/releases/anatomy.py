@@ -30,14 +30,13 @@ def release_anatomy(
     output: str | Path,
     *,
     force: bool = False,
-    shuffle: bool = True,
     seed: int | None = None,
     sign: str | Path | None = None,
 ) -> Released:
-    """Write both tables into a folder, once what was written was judged."""
+    """Write both tables into a folder, once what was written was judged, in a drawn order: the old one tells values."""
     assert isinstance(result, Anatomized)
     seed = secrets.randbits(63) if seed is None else seed
-    order = shuffled_order(result.table.rows, seed) if shuffle else np.arange(result.table.rows)
+    order = shuffled_order(result.table.rows, seed)
     tables = {**result.tables, QUASI_IDENTIFIERS: result.tables[QUASI_IDENTIFIERS][order]}
     columns = result.manifest_columns()
     apart = [column for column in columns if column.name == result.sensitive]
@@ -50,7 +49,7 @@ def release_anatomy(
         result.policy,
         result.parameters,
         found,
-        {"seed": seed, "shuffled": shuffle},
+        {"seed": seed, "shuffled": True},
         notes,
         lambda written: judged(written, result.policy, result.table, order),
     )

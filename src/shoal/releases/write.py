@@ -96,7 +96,7 @@ def release(
 
         if (undecided := _decisions(result)).stopping:
             raise Refused(f"Refused, nothing was written. {undecided.refusal()}")
-        return release_anatomy(result, path, force=force, shuffle=shuffle, seed=seed, sign=sign)
+        return release_anatomy(result, path, force=force, seed=seed, sign=sign)
     place = place_of(path)
     path = place.path
     output = result.policy.output.overridden(output)

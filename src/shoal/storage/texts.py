@@ -63,6 +63,13 @@ def texts_of(values: pl.Series) -> pl.Series:
     return texts.str.strip_suffix(".0") if values.dtype.is_float() else texts
 
 
+def key_texts(values: pl.Series) -> pl.Series:
+    """Keys as they are compared: whole numbers alike, whatever type they came in."""
+    if values.dtype.is_float() and bool((values == values.floor()).all()):
+        values = values.cast(pl.Int64, strict=False)
+    return texts_of(values)
+
+
 def with_null(labels: pl.Series, null: str | None) -> pl.Series:
     """Labels of the values, and behind them the label of null."""
     return pl.concat([labels.cast(pl.String).alias("label"), pl.Series("label", [null], dtype=pl.String)])

@@ -29,7 +29,7 @@ from shoal.storage.classes import Coded, class_of_each_person, class_of_each_row
 from shoal.storage.databases import Address, is_database
 from shoal.storage.formats import format_of
 from shoal.storage.reading import Options, declaring, read
-from shoal.storage.texts import texts_of
+from shoal.storage.texts import key_texts
 
 
 class Reference(NamedTuple):
@@ -258,17 +258,10 @@ def _matched(reference: Column, key: Column) -> Array:
     row_of_code = np.full(len(key.values) + 1, -1, np.int64)
     row_of_code[key.codes] = np.arange(len(key.codes))
     row_of_code[-1] = -1
-    known = pl.DataFrame({"key": _key_texts(key.values), "code": np.arange(len(key.values))})
-    asked = pl.DataFrame({"key": _key_texts(reference.values)})
+    known = pl.DataFrame({"key": key_texts(key.values), "code": np.arange(len(key.values))})
+    asked = pl.DataFrame({"key": key_texts(reference.values)})
     code = asked.join(known, on="key", how="left", maintain_order="left")["code"].fill_null(len(key.values))
     return np.append(row_of_code[code.to_numpy()], -1)[reference.codes]
-
-
-def _key_texts(values: pl.Series) -> pl.Series:
-    """Keys as they are compared: whole numbers alike, whatever type they came in."""
-    if values.dtype.is_float() and bool((values == values.floor()).all()):
-        values = values.cast(pl.Int64, strict=False)
-    return texts_of(values)
 
 
 # Where the tables are: files of a folder, tables of a database, or frames by name.
