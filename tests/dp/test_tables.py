@@ -457,6 +457,75 @@ def test_a_forged_accounting_is_refused_without_the_private_record(tmp_path: Pat
         assert shoal.verify(out).verdict == ("holds" if name == "as it is" else "refused"), name
 
 
+def test_a_bought_domain_without_a_threshold_or_bins_with_too_little_noise_do_not_hold(tmp_path: Path) -> None:
+    out = tmp_path / "safe.csv"
+    public = {"domains": {"age": {"min": 0, "max": 999}}}
+    shoal.dp_release(
+        people().select("sex", "age"), public, epsilon=2, delta="1e-6", domain_from_data=["sex"], output=out
+    )
+    (tmp_path / "safe.private.json").unlink()
+    path = tmp_path / "safe.manifest.json"
+    told = json.loads(path.read_text())
+    told["parts"].pop("private")
+    path.write_text(json.dumps(told))
+    assert shoal.verify(out).verdict == "holds"
+    steps = {one["step"]: one for one in told["sections"]["differential_privacy"]["spent"]}
+    for step, more in {"domain": {"mechanism": "discrete Gaussian"}, "bins": {"sensitivity": 1.0}}.items():
+        kept = dict(steps[step])
+        steps[step].update(more)
+        path.write_text(json.dumps(told))
+        assert shoal.verify(out).verdict == "refused", step
+        steps[step].update(kept)
+
+
+def test_labels_of_large_whole_numbers_are_exact() -> None:
+    days = DomainSection(min=20200101, max=20200131, width=1)
+    assert Domain.of("day", days).labels() == [*(str(day) for day in range(20200101, 20200132)), None]
+    wide = Domain.of("charge", DomainSection(min=0, max=3_000_000, width=1_234_567))
+    assert wide.labels() == ["[0;1234566]", "[1234567;2469133]", "[2469134;3000000]", None]
+
+
+def test_a_column_called_count_is_not_lost_among_counts(tmp_path: Path) -> None:
+    frame = people().rename({"sex": "count"})
+    public = {"domains": {"count": ["F", "M"]}}
+    with pytest.raises(InputError, match="how its counts are called"):
+        shoal.dp_release(frame, public, epsilon=1, delta="1e-6", tables=["count"], output=tmp_path / "counts")
+    assert not list(tmp_path.iterdir())
+
+
+def test_values_of_a_domain_are_as_they_are_written(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(
+        "domains:\n  code: [01, 08, 12:30]\n  ill: [yes, no]\n  sure: [true, false]\n"
+        "  sex: {values: [1, 2], missing: no}\nstructural_zeros: [{code: [01], ill: [yes]}]\n"
+    )
+    rows = ["01,no,True,1.0", "08,yes,False,2.0", "12:30,no,True,2"] * 400
+    (tmp_path / "people.csv").write_text("\n".join(["code,ill,sure,sex", *rows, ""]))
+    out = tmp_path / "safe.csv"
+    made = shoal.dp_release(tmp_path / "people.csv", policy, epsilon=5, delta="1e-6", output=out)
+    assert made.owner["moved"] == {}
+    assert made.owner["left_out"] == 0
+    assert made.public["domains"]["code"]["values"] == ["01", "08", "12:30"]
+    assert made.public["domains"]["ill"]["values"] == ["yes", "no"]
+    assert shoal.verify(out).verdict == "holds"
+
+
+def test_microaggregation_is_not_paid_from_a_desk(tmp_path: Path) -> None:
+    """Its neighbours replace a record; those of a desk have one more: what both spend does not add up."""
+    frame = people().select("sex")
+    frame.write_parquet(tmp_path / "people.parquet")
+    desk = tmp_path / "desk"
+    terms = {"folder": desk, "epsilon": "2", "delta": "1e-6", "types": "proposed", "accounting": "zcdp"}
+    shoal.open_desk(tmp_path / "people.parquet", **terms)
+    public = {"domains": {"sex": ["F", "M"]}, "public_records": frame.height}
+    with pytest.raises(InputError, match="they do not add up"):
+        shoal.dp_release(
+            tmp_path / "people.parquet", public, epsilon=1, delta="1e-7", synthesizer="microaggregate", k=50, desk=desk
+        )
+    with shoal.Desk(desk) as opened:
+        assert opened.budget().queries == 0
+
+
 # Insensitive microaggregation, and the audit
 
 

@@ -24,6 +24,8 @@ LONGEST_POLICY = 1_000_000
 # so many brackets in a row would keep the reader of YAML busy for minutes
 _DEEP = re.compile(r"(?:[\[{]\s*){50}")
 _HALF = re.compile("[\ud800-\udfff]")
+# YAML 1.1 reads truths and numbers here
+_AS_WRITTEN = re.compile(r"(?i:yes|no|on|off)|[-+]?0[0-9_]+|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+")
 _MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
 
 
@@ -101,7 +103,7 @@ def policy_from_text(text: str, path: str | Path) -> Policy:
         if halves:
             raise PolicyError(path, [(line, "half of a character (\\ud800 to \\udfff) is no text") for line in halves])
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
-        content = yaml.safe_load(text)
+        content = _content(text)
     except PolicyError:
         raise
     except (yaml.YAMLError, RecursionError, ValueError) as error:
@@ -119,6 +121,26 @@ def policy_from_text(text: str, path: str | Path) -> Policy:
     if problems:
         raise PolicyError(path, sorted(problems, key=lambda problem: problem[0] or 0))
     return policy
+
+
+def _content(text: str) -> Any:
+    """What a policy says; values of domains as they are written: yes is no truth there, 01 and 12:30 are no numbers."""
+    import yaml
+
+    loader = yaml.SafeLoader(text)
+    tree = loader.get_single_node()
+    if tree is None:
+        return None
+    sections = tree.value if isinstance(tree, yaml.MappingNode) else []
+    left = [value for key, value in sections if key.value in ("domains", "structural_zeros")]
+    while left:
+        node = left.pop()
+        if isinstance(node, yaml.ScalarNode):
+            if node.style is None and _AS_WRITTEN.fullmatch(node.value):
+                node.tag = "tag:yaml.org,2002:str"
+        else:
+            left += [one for part in node.value for one in (part if isinstance(part, tuple) else [part])]
+    return loader.construct_document(tree)
 
 
 def _problem(found: Any) -> str:

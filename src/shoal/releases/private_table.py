@@ -7,6 +7,7 @@ records or of moved values, no time. That the noise was drawn as it says, nobody
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import secrets
 from collections.abc import Iterable, Mapping
@@ -19,6 +20,7 @@ import polars as pl
 
 from shoal import __version__
 from shoal.dp.tables.account import Account, check_steps
+from shoal.dp.tables.counting import bin_levels
 from shoal.dp.tables.counts import agreeing
 from shoal.dp.tables.domains import Domain
 from shoal.dp.tables.results import PrivateTable
@@ -226,7 +228,14 @@ def _accounting(manifest: Manifest, said: Mapping[str, Any]) -> str | None:
         bought = {"bought": {"domain"}, "bins bought": {"bins"}}.get(domain["source"], set())
         if by[name] & {"domain", "bins"} != bought or by[name] <= bought:
             return f"{name} was not measured, or its domain is not from where the manifest says"
-    return check_steps(steps, said["epsilon"], said["delta"], int((unit[3] or "1").replace(",", "")))
+    rows = int((unit[3] or "1").replace(",", ""))
+    for one in steps:  # what is bought is read from each row, also of the record that goes and of the one that comes
+        least: float = 2 if unit[1] else rows
+        if one["step"] == "bins":
+            least *= math.sqrt(bin_levels(Domain.from_dict("", domains[one["columns"][0]])) + 1) * (1 - 1e-12)
+        if one["step"] in ("domain", "bins") and not one["sensitivity"] >= least:
+            return f"the step '{one['step']}' has less noise than a person's rows need"
+    return check_steps(steps, said["epsilon"], said["delta"], rows)
 
 
 def domains_of(manifest: Manifest, names: Iterable[str]) -> dict[str, Domain]:

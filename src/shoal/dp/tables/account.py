@@ -157,6 +157,8 @@ def check_steps(steps: Sequence[Mapping[str, Any]], epsilon: str, delta: str, ro
             return f"the step '{one['step']}' has no noise"
         if not most >= rows:
             return f"the step '{one['step']}' has less noise than the rows of a person need"
+        if one["step"] == "domain" and one["mechanism"] != "Gaussian threshold":
+            return "the step 'domain' has no threshold"
         if one["mechanism"] == "noisy max":
             cost = choice_rho(scale, int(most))
         else:

@@ -104,11 +104,16 @@ def bought_domain(column: Column, account: Account, rho: Decimal, columns: int) 
     return Domain(column.name, "values", "bought", tuple(sorted(texts[place] for place in kept)))
 
 
+def bin_levels(domain: Domain) -> int:
+    """How many levels the tree of counts has below its root, by which bins between its bounds are bought."""
+    low, high = domain.edges
+    return min(_LEVELS, math.ceil(math.log2(high - low))) if domain.whole else _LEVELS
+
+
 def bought_bins(domain: Domain, column: Column, account: Account, rho: Decimal) -> Domain:
     """Bins of about equal counts, from a tree of noisy counts whose levels are made to agree (Hay et al. 2010)."""
     low, high = domain.edges
-    levels = min(_LEVELS, math.ceil(math.log2(high - low))) if domain.whole else _LEVELS
-    leaves = 1 << levels
+    leaves = 1 << bin_levels(domain)
     edges = low + (high - low) * np.arange(leaves + 1) / leaves
     edges = np.unique(np.round(edges)) if domain.whole else edges
     fine = replace(domain, edges=tuple(edges.tolist()), missing=True)

@@ -98,7 +98,7 @@ class Domain:
         values = column.values
         none = self.cells  # the cell of missing values, or that of no cell at all
         if self.kind == "values":
-            texts = convert(values, "text")
+            texts = self._compared(values)
             known = {_text(value): place for place, value in enumerate(self.values)}
             cells = texts.replace_strict(known, default=None, return_dtype=pl.Int64) if len(known) else texts
             strange = cells.is_null() & texts.is_not_null()
@@ -152,10 +152,11 @@ class Domain:
         if self.kind == "values":
             return [*self.as_column(), *more]
         if self.kind == "dates":
-            ends = [(_date(low), _date(high - 1)) for low, high in pairwise(self.edges)]
-            return [low if low == high else f"[{low};{high}]" for low, high in ends] + more
+            days = [(_date(low), _date(high - 1)) for low, high in pairwise(self.edges)]
+            return [low if low == high else f"[{low};{high}]" for low, high in days] + more
         if self.whole:
-            named = [f"[{low:g};{high - 1:g}]" if high - low > 1 else f"{low:g}" for low, high in pairwise(self.edges)]
+            ends = [(int(low), int(high) - 1) for low, high in pairwise(self.edges)]
+            named = [f"{low}" if low == high else f"[{low};{high}]" for low, high in ends]
             return [*named, *more]
         named = [f"[{low:.12g};{high:.12g})" for low, high in pairwise(self.edges)]
         return [*named[:-1], named[-1][:-1] + "]", *more]
@@ -168,6 +169,13 @@ class Domain:
         place = int(np.searchsorted(self.edges, number, side="right")) - 1
         return [place] if 0 <= place < self.cells else []
 
+    def _compared(self, values: pl.Series) -> pl.Series:
+        """Values as they are compared with those of the domain: among numbers 1.0 is 1, among truths True is true."""
+        texts, kinds = convert(values, "text"), {type(value) for value in self.values}
+        if kinds <= {int, float}:
+            return texts.str.replace(r"^([+-]?[0-9]+)\.0*$", "$1")
+        return texts.str.to_lowercase() if kinds == {bool} else texts
+
     def holds(self, values: pl.Series) -> bool:
         """Whether all values of a released column lie in the domain."""
         present = values.drop_nulls()
@@ -175,7 +183,7 @@ class Domain:
             return False
         if self.kind == "values":
             known = {_text(value) for value in self.values}
-            return bool(convert(present.unique(), "text").is_in(sorted(known)).all())
+            return bool(self._compared(present.unique()).is_in(sorted(known)).all())
         numbers = convert(present, "number" if self.kind == "numbers" else "date")
         if numbers.null_count():
             return False

@@ -74,6 +74,11 @@ def plan_of(policy: Policy, request: DpReleaseRequest, columns: Sequence[str], o
         wanted = {name for one in tables for name in one}
         if missing := sorted(wanted - set(names)):
             raise InputError.missing_columns(missing, names, Message("What can be counted ({tables})"))
+        if "count" in wanted:
+            raise InputError(
+                Message("A table of {tables} has a column 'count', which is how its counts are called."),
+                "Rename the column.",
+            )
         names = [name for name in names if name in wanted]
     bought = tuple(request.domain_from_data or ())
     if missing := [name for name in bought if name not in names]:

@@ -106,6 +106,11 @@ def _ledger(request: DpReleaseRequest, plan: DrawPlan, digest: str | None) -> It
             raise InputError(Message("A ledger's key is given, and no {desk}."), "Name the desk too.")
         yield None
         return
+    if plan.synthesizer == "microaggregate" and not plan.tables:
+        raise InputError(
+            "Microaggregation hides which record was replaced, a desk whether one is there: they do not add up.",
+            Message("Take another synthesizer, or release without {desk}."),
+        )
     with Desk(request.desk, ledger_key=request.ledger_key, witness=request.witness) as desk:
         yield desk
 
