@@ -379,3 +379,25 @@ def test_a_refusal_says_nothing_of_one_class_that_suppression_would_keep() -> No
     for share, said in (("20%", False), ("1%", True)):
         asked = Policy.model_validate(rules | {"suppression": share, "models": [{"model": "k-anonymity", "k": 5}]})
         assert ("Even with all records in one class" in why_not_met(table, asked, error)[0]) is said
+
+
+def test_numbers_of_primary_units_have_no_mean_and_identify_where_each_is_of_one_person() -> None:
+    draw = np.random.default_rng(8)
+    rows = 600
+    survey = {
+        "cntry": ["NO"] * rows,
+        "idno": draw.permutation(rows) + 10_000,
+        "dweight": np.ones(rows),
+        "stratum": draw.integers(1, 30, rows) + 300,
+        "psu": draw.permutation(rows) + 9_000,
+        "agea": draw.integers(18, 80, rows),
+        "gndr": draw.integers(1, 3, rows),
+        "lrscale": draw.integers(0, 11, rows),
+        "hinctnta": draw.integers(1, 11, rows),
+        "eduyrs": draw.integers(7, 22, rows),
+    }
+    roles = {column.name: column.in_policy for column in shoal.profile(pl.DataFrame(survey)).columns}
+    assert roles["psu"] == "identifier"
+    shared = survey | {"psu": draw.integers(0, 120, rows) + 9_000}
+    roles = {column.name: column.in_policy for column in shoal.profile(pl.DataFrame(shared)).columns}
+    assert roles["psu"] == "other"

@@ -14,6 +14,7 @@ import polars as pl
 from shoal import progress
 from shoal.detection.column_types import TypeProposal, order_of, propose_type
 from shoal.detection.context import (
+    NEARLY_ALL,
     Context,
     context_of_table,
     is_measured,
@@ -259,6 +260,12 @@ def profile(source: Any, request: ProfileRequest) -> Profile:
     return replace(result, policy_file=str(target))
 
 
+def _numbers_records(column: Column, counts: Array) -> bool:
+    """Whether nearly every record has a whole number of its own: of primary units that are persons."""
+    known = int(counts.sum())
+    return column.dtype.is_integer() and known > 1 and len(counts) >= NEARLY_ALL * known
+
+
 def _profile(
     column: Column, records: int, decided: Role | None, kinds: list[Finding], context: Context
 ) -> ColumnProfile:
@@ -272,6 +279,8 @@ def _profile(
         role, confidence, reasons = "other", 0.8, [weights]
     elif kinds and kinds[0].kind == "survey-weight" and kinds[0].confidence >= DECIDED:
         weights = None if kinds[0].rule == "source-series" else kinds[0].reason
+    if kinds and kinds[0].kind == "survey-design" and role == "other" and _numbers_records(column, counts):
+        role, reasons = "identifier", [*reasons, "Nearly every record has a number of its own."]
     if decided is not None:
         role, confidence, reasons = decided, 1.0, [DECIDED_IN_POLICY, *reasons]
     inside, searched = None, None

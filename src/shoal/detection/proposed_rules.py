@@ -271,6 +271,7 @@ def _singles_out(column: ColumnProfile, records: int) -> bool:
         and not numbers_somebody(column.name)
         and column.type in ("integer", "number")
         and column.proposed_type == "number"
+        and not (column.kind == "survey-design" and column.type == "integer")  # numbers of units have no mean
         and column.distinct >= _FEWEST_AMOUNTS
         and (column.single >= _OWN * column.distinct or column.distinct >= _OWN * (records - column.nulls))
     )
