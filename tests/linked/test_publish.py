@@ -239,7 +239,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a file that is not there": ({"wards": {**TABLES["wards"], "file": "wrads.csv"}}, "wrads.csv is not there"),
     "a file elsewhere": ({"wards": {**TABLES["wards"], "file": "../data2/wards.csv"}}, "is not there"),
     "keys that do not match": ({"visits": WRONG_KEY}, "No value of visits.day"),
-    "a key that is doubled": ({"wards": {"key": "floor"}}, "have the key of another row"),
+    "a key that is doubled": ({"wards": {"key": "floor"}}, "1 row with the key of another"),
 }  # fmt: skip
 
 

@@ -90,3 +90,10 @@ def test_the_cure_for_one_question_is_said_in_the_words_of_who_asked(kit: Path) 
     asked(kit, kit.parent / "memo.json")
     with pytest.raises(InputError, match="each `cross`, such as smokes,town"):
         shoal.local_estimate(kit.parent / "o.csv", spec=kit, cross=[("age",)])
+
+
+def test_reports_are_not_randomised_twice(kit: Path) -> None:
+    asked(kit, kit.parent / "memo.json")
+    with pytest.raises(InputError, match="randomised before"):
+        shoal.local_randomize(kit.parent / "o.csv", spec=kit, output=kit.parent / "twice.csv")
+    assert not (kit.parent / "twice.csv").exists()

@@ -97,6 +97,10 @@ def _answers(source: Any, spec: LocalSpec, person: str | None) -> tuple[dict[str
     needed = [*spec.questions, *([person] if person else [])]
     if missing := [name for name in needed if name not in table.columns]:
         raise InputError.missing_columns(missing, table.names, "The table")
+    if "spec" in table.columns and spec.id in table["spec"].values:
+        raise InputError(
+            "These are reports, randomised before: twice, and estimates would be wrong.", "Give the answers."
+        )
     if not table.rows:
         raise InputError("The table has no rows.", "Give one row per person.")
     texts = {name: table[name].decode().cast(pl.String).to_list() for name in spec.questions}

@@ -30,6 +30,7 @@ from shoal.storage.databases import Address, is_database
 from shoal.storage.formats import format_of
 from shoal.storage.reading import Options, declaring, read
 from shoal.storage.texts import key_texts
+from shoal.wording import counted
 
 
 class Reference(NamedTuple):
@@ -244,11 +245,13 @@ def _evidence(linked: LinkedTables, views: Mapping[str, Coded], person: Coded, n
 
 def _check_key(name: str, key: Column) -> None:
     if key.nulls:
-        raise InputError(f"Key {name}.{key.name} is empty in {key.nulls:,} rows.", "Fill it, or take out those rows.")
+        raise InputError(
+            f"Key {name}.{key.name} is empty in {counted(key.nulls, 'row')}.", "Fill it, or take out those rows."
+        )
     if len(key.values) < len(key.codes):
         doubled = len(key.codes) - len(key.values)
         raise InputError(
-            f"Key {name}.{key.name} names {doubled:,} rows that have the key of another row.",
+            f"Key {name}.{key.name}: {counted(doubled, 'row')} with the key of another row.",
             "Name the column whose values differ in all rows.",
         )
 
