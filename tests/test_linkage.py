@@ -256,6 +256,8 @@ def test_rows_are_written_for_their_owner_only(tmp_path: Path) -> None:
         ({"age": [1]}, {"alter": [1]}, "size=alter", "Neither file has a column 'size'"),
         ({"zip": ["02139"]}, {"zip": [2139]}, None, "text in the release and not in the other file"),
         ({"zip": ["02139"]}, {"zip": ["2139"]}, None, "leading zeros"),
+        ({"age": ["50-55"]}, {"age": [50]}, None, "generalized='yes'"),
+        ({"zip": ["61XXX"]}, {"zip": ["61802"]}, None, "generalized='yes'"),
         ({"sex": ["F"]}, {"sex": ["f"]}, None, "upper and lower case"),
         ({"sex": ["f "]}, {"sex": ["f"]}, None, "blanks"),
         ({"sex": ["f"]}, {"sex": ["1"]}, None, "same codes"),

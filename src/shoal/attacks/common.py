@@ -95,10 +95,10 @@ def check_writing(released: Readable, people: Table, columns: Mapping[str, str])
     """Refuse columns that are written so differently that nobody can fit, with the likely reason."""
     for name, theirs in columns.items():
         if not _may_fit(released, name, people[theirs]):
-            raise InputError(
-                f"No value of column '{theirs}' fits column '{name}' of the release.",
-                differ_in_writing(released.table[name], people[theirs]),
-            )
+            cure = differ_in_writing(released.table[name], people[theirs])
+            if released.table[name].values.dtype == pl.String and name not in released.forms:
+                cure = Message("{} Texts such as 50-55 or 61XXX are ranges under {generalized='yes'}.", cure)
+            raise InputError(f"No value of column '{theirs}' fits column '{name}' of the release.", cure)
 
 
 def check_texts(released: Readable, people: Table, names: Iterable[str], where: str) -> None:
