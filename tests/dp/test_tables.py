@@ -35,6 +35,11 @@ PUBLIC: dict[str, Any] = {
         "charge": {"min": 0.0, "max": 1000.0, "width": 100.0},
     }
 }
+CANNOT_BE: dict[str, Any] = {"structural_zeros": [{"sex": ["M"], "age": [3]}]}
+LEAVES_NONE: dict[str, Any] = {
+    "domains": PUBLIC["domains"] | {"sex": {"values": ["F", "M"], "missing": False}},
+    "structural_zeros": [{"sex": ["M"]}, {"sex": ["F"]}],
+}
 
 
 def people(rows: int = 3000, seed: int = 0) -> pl.DataFrame:
@@ -358,6 +363,12 @@ def test_a_person_has_many_rows() -> None:
         ({"epsilon": 1, "policy": {"structural_zeros": [{"sex": ["Femle"], "age": [3]}]}}, "not in its domain"),
         ({"epsilon": 1, "policy": {"structural_zeros": [{"colour": ["red"]}]}}, "no column 'colour'"),
         ({"epsilon": 1, "policy": {"domains": PUBLIC["domains"] | {"colour": ["red"]}}}, "no column 'colour'"),
+        ({"epsilon": 1, "policy": LEAVES_NONE}, "forbid every combination"),
+        ({"epsilon": 1, "policy": LEAVES_NONE, "tables": ["sex:age"]}, "forbid every combination"),
+        (
+            {"epsilon": 1, "policy": CANNOT_BE, "synthesizer": "microaggregate", "k": 5},
+            "Microaggregation does not keep structural zeros",
+        ),
         ({"epsilon": 1, "synthesizer": "microaggregate", "k": 5}, "number of records as public"),
         ({"epsilon": 1, "tables": ["sex:nope"]}, "has no column"),
         ({"epsilon": 1, "max_rows_per_person": 5}, "without person"),

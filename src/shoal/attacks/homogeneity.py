@@ -10,6 +10,7 @@ from shoal.attacks.base import Attack, AttackOutcome, Criterion
 from shoal.attacks.subject import Subject
 from shoal.errors import InputError
 from shoal.policy.judgement.shown_classes import shown_in
+from shoal.policy.manifest import PRIVATE_TABLE
 from shoal.storage import Array, Column
 from shoal.storage.classes import Coded, CountTable
 from shoal.storage.rows import Rows
@@ -28,7 +29,9 @@ class Homogeneity(Attack):
     success: ClassVar[str] = "All records that fit the person have the same sensitive value, so that it is certain."
 
     def skips(self, subject: Subject) -> str | None:
-        """Without a sensitive column there is nothing to learn."""
+        """Without a sensitive column there is nothing to learn, and of a drawn record it is about nobody."""
+        if subject.manifest is not None and subject.manifest.method == PRIVATE_TABLE:
+            return "records were drawn from a model: none is anybody's own"
         there = [name for name in subject.policy.sensitive if name in subject.table.columns]
         return None if there else "the release has no sensitive column"
 

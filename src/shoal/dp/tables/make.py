@@ -92,6 +92,10 @@ def plan_of(policy: Policy, request: DpReleaseRequest, columns: Sequence[str], o
                 f"A structural zero names a value of column {quoted([name])} that is not in its domain.",
                 "Correct the value, or add it to the domain.",
             )
+    structural_zeros(policy.structural_zeros, [one for one in domains.values() if not one.unbinned])  # refuses some
+    zeros = any(set(zero) <= set(names) for zero in policy.structural_zeros)
+    if zeros and request.synthesizer == "microaggregate" and not tables:
+        raise InputError("Microaggregation does not keep structural zeros.", "Take another synthesizer.")
     rows = rows_of_a_person(person, request.max_rows_per_person)
     if request.synthesizer == "microaggregate" and not tables:
         rows = 2  # its neighbours replace a record: one goes and one comes, also where domains and bins are bought

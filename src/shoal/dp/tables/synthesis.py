@@ -67,7 +67,23 @@ def structural_zeros(zeros: Sequence[dict[str, Any]], domains: Sequence[Domain])
             raise InputError("A structural zero is about too many combinations of values.", "Give its columns bins.")
         if all(cells):
             found.append(Zero(tuple(axis for axis, _ in named), tuple(cells)))
+    _check_something_is_left(found, [domain.size for domain in domains])
     return found
+
+
+def _check_something_is_left(zeros: Sequence[Zero], sizes: Sequence[int]) -> None:
+    """Zeros that forbid every combination of some columns are refused: a record would have to be in one of them."""
+    for clique in {zero.clique for zero in zeros}:
+        forbidden = np.zeros([sizes[axis] for axis in clique], bool)
+        groups = [np.arange(size) for size in sizes]
+        for zero in zeros:
+            if set(zero.clique) <= set(clique):
+                shape = [sizes[axis] if axis in zero.clique else 1 for axis in clique]
+                forbidden |= zero.mask(groups).reshape(shape)
+        if forbidden.all():
+            raise InputError(
+                "The structural zeros forbid every combination of some columns.", "Leave out those that can be."
+            )
 
 
 @dataclass
