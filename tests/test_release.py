@@ -279,6 +279,7 @@ def test_the_written_file_is_measured_not_the_plan(
     [
         ({"k": 1}, "protects nobody"),
         ({"k": 601}, "more than the 600 records"),
+        ({"l": 0}, "no number of values"),
         ({"t": 1.5}, "not above 0"),
         ({"t": 0.1, "sensitive": None}, "a sensitive column"),
         ({"sensitive": "age_yrs"}, "at once"),

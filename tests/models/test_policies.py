@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import yaml
 
+import shoal
 from models.makers import MAKERS, POPULATION
 from shoal.models import MODELS, LDiversity
 from shoal.policy import Policy, PolicyError, as_policy, load_policy
@@ -193,3 +194,15 @@ def test_nine_records() -> None:
         {"model": "t-closeness", "t": 0.77, "sensitive": "diagnosis"},
     ]
     assert judged(handout("nine-records.csv"), models) == [True, False, True, False, True, False]
+
+
+def test_one_value_is_allowed_where_somebody_says_so() -> None:
+    """As the course asks "for what k and l?": a class whose value is known is 1-diverse, and that may be said."""
+    people = {"age": [30, 30, 40, 40], "illness": ["flu", "flu", "cold", "hiv"]}
+    for l_diversity, verdict in ((1, "holds"), (2, "refused")):
+        models = [{"model": "l-diversity", "l": l_diversity, "sensitive": "illness"}]
+        columns = {"age": "quasi-identifier", "illness": "sensitive"}
+        assert shoal.verify(people, {"columns": columns, "models": models}).verdict == verdict
+    made = shoal.anonymize(people, quasi_identifiers=["age"], sensitive="illness", k=2, l=1)
+    assert made.verdict == "holds"
+    assert [model.parameters for model in made.models] == [{"k": 2}, {"l": 1, "sensitive": "illness"}]

@@ -248,8 +248,10 @@ def decided(
             raise InputError("k is larger than any table.", "Use a smaller one.")
         models = [KAnonymity(k=k), *(model for model in models if not isinstance(model, KAnonymity))]
     if l is not None:
-        if l < 2:
-            raise InputError(f"l = {l} asks for nothing.", "Use 2 or more.")
+        if l < 1:
+            raise InputError(
+                f"l = {l} is no number of values.", "Use 2 or more; with 1 a class may have a single value."
+            )
         _need_sensitive("l-diversity", named)
         rest = [model for model in models if not isinstance(model, LDiversity)]
         models = [*rest, *(LDiversity(l=l, sensitive=name) for name in named)]
